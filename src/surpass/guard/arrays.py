@@ -26,7 +26,8 @@ def read_array(
     """One `.npy` array of exactly this dtype and shape (None: any length on that axis).
 
     Raises:
-        Malformed: `missing`, `empty`, `not-a-file`, `too-large`, `unreadable`, `pickle`, `dtype`, `shape`, `not-finite`.
+        Malformed: `missing`, `empty`, `not-a-file`, `too-large`, `unreadable`, `pickle`, `dtype`, `shape` or
+            `not-finite`.
     """
     array = _parse(read_bytes(path, max_bytes=max_bytes), path.name)
     return _checked(array, path.name, shape, dtype, finite)

@@ -8,11 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-__all__ = ["Completed", "Limits", "Mount", "Reason", "Role", "Running", "Sandbox", "SandboxError"]
+__all__ = [
+    "Capabilities",
+    "Completed",
+    "Limits",
+    "Mount",
+    "Reason",
+    "Role",
+    "Running",
+    "Sandbox",
+    "SandboxError",
+    "SandboxUnavailable",
+]
 
 
 class SandboxError(Exception):
     """The sandbox itself could not be built or started. Never the fault of the command inside."""
+
+
+class SandboxUnavailable(SandboxError):
+    """This machine cannot give a safe sandbox. The message is one sentence: what is missing, what to do."""
 
 
 class Role(enum.StrEnum):
@@ -36,7 +51,10 @@ class Reason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One host path made visible inside; an empty, private, in-memory directory when `source` is None."""
+    """One host path made visible inside; an empty, private, in-memory directory when `source` is None.
+
+    A `source` that is itself a symbolic link is refused: whoever wrote the link would choose what is shown.
+    """
 
     source: Path | None
     target: PurePosixPath
@@ -50,7 +68,7 @@ class Limits:
     wall_s: float
     """Seconds of wall-clock time."""
     memory_bytes: int = 2 << 30
-    """Resident memory of the whole process tree."""
+    """Memory of the whole process tree, its private /tmp included."""
     pids: int = 64
     """Processes and threads alive at once."""
     cpus: float = 1.0
@@ -62,7 +80,7 @@ class Limits:
     output_bytes: int = 1 << 20
     """Bytes kept of stdout and of stderr each; the rest is read and dropped."""
     cpu_s: float | None = None
-    """CPU seconds of the process tree; None for no limit besides wall time."""
+    """CPU seconds of the process tree; None for no limit besides wall time. Spent: `Reason.TIMEOUT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,25 @@ class Completed:
         return self.reason is Reason.EXITED and self.exit_code == 0
 
 
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What protects a run on this machine. Stored with every result, so that a reader can judge it."""
+
+    backend: str
+    """`bubblewrap`, or `none` when untrusted code runs unsandboxed."""
+    tier: str
+    """How limits are enforced: `cgroup2`, `cgroup1` or `rlimit`."""
+    bwrap_path: str = ""
+    bwrap_version: str = ""
+    user_namespaces: bool = False
+    seccomp: bool = False
+    """False when libseccomp is missing: no system call filter then."""
+    landlock_abi: int = 0
+    """Version of the kernel's Landlock in use inside; 0 when it is not applied."""
+    dedicated_uid: bool = False
+    """True when each role runs under its own host user, which needs the harness to be root."""
+
+
 class Running(Protocol):
     """A command that has been started and whose stdin and stdout are the caller's file descriptors."""
 
@@ -103,6 +140,10 @@ class Sandbox(Protocol):
     """Runs untrusted commands with given mounts and limits and nothing else of the host."""
 
     name: str
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What protects a run."""
 
     def run(
         self,

@@ -1,0 +1,91 @@
+"""The Agent Protocol and the Workbench: all that an agent may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from surpass.sandbox import Completed
+
+__all__ = ["Agent", "AttemptRecord", "BudgetExhausted", "Feedback", "Workbench"]
+
+
+class BudgetExhausted(Exception):
+    """The trial's attempts or its time are used up. An agent that lets it pass simply ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What the harness tells an agent about one attempt."""
+
+    attempt: int
+    """Counted from 1."""
+    accepted: bool | None
+    """True when it scored; None when the task keeps even that to itself."""
+    score: float | None
+    """Recovery at the feedback tier, rounded as the task says; None when the task gives no score."""
+    code: str = ""
+    """Why it did not score."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """An attempt of this trial that has been journalled."""
+
+    feedback: Feedback
+    note: str
+
+
+class Workbench(Protocol):
+    """One trial, as the agent sees it. Paths are relative to the workspace."""
+
+    prompt: str
+    """The brief, and what the hint level adds."""
+    seed: int
+    """For the agent's own random choices."""
+    attempts: Sequence[AttemptRecord]
+    """What has been tried in this trial, earlier runs of an interrupted trial included."""
+
+    def seconds_left(self) -> float:
+        """Wall-clock seconds of the solve budget that remain."""
+
+    def attempts_left(self) -> int:
+        """Attempts that remain."""
+
+    async def exec(self, command: Sequence[str], *, timeout_s: float | None = None) -> Completed:
+        """Run a command in the workspace, inside the sandbox; nothing survives it.
+
+        Raises:
+            BudgetExhausted: no time is left.
+        """
+
+    async def read(self, path: str) -> bytes:
+        """A workspace file. Links are not followed.
+
+        Raises:
+            FileNotFoundError: there is none.
+            Malformed: it is no regular file.
+        """
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Create or replace a workspace file, with the folders above it."""
+
+    async def attempt(self, note: str = "") -> Feedback:
+        """Hand in the workspace as it is. Content that was handed in before is answered from the journal for free.
+
+        Raises:
+            BudgetExhausted: no attempt or no time is left.
+        """
+
+    def log(self, message: str) -> None:
+        """Add a line to the trial's transcript."""
+
+
+class Agent(Protocol):
+    """Whatever turns a task into a submission."""
+
+    name: str
+
+    async def solve(self, bench: Workbench) -> None:
+        """Work until done. The best attempt at the feedback tier is judged; without attempts, the workspace is."""

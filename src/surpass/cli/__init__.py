@@ -1,0 +1,1 @@
+"""The command line: one file a verb, nothing heavy imported before a verb needs it."""

@@ -1,0 +1,49 @@
+"""`surpass list`: what there is."""
+
+from __future__ import annotations
+
+from surpass.cli._options import Json, Profile, Suite, TaskFolders, catalogue
+from surpass.cli._output import console, emit_json
+
+__all__ = ["list_tasks"]
+
+
+def list_tasks(suite: Suite = "", profile: Profile = "", tasks: TaskFolders = None, json: Json = False) -> None:
+    """List tasks: all that are installed, or one suite."""
+    found = catalogue(tasks).select(suite=suite, profile=profile)
+    if json:
+        emit_json(
+            [
+                {
+                    "id": task.id,
+                    "suite": task.suite,
+                    "domain": task.spec.domain,
+                    "track": task.spec.track.value,
+                    "deliverable": task.spec.deliverable.value,
+                    "digest": task.digest,
+                    "profile": task.profile,
+                    "profiles": sorted(task.spec.profiles),
+                    "title": task.spec.title,
+                    "version": task.spec.version,
+                    "instances": [instance.name for instance in task.spec.instance],
+                }
+                for task in found
+            ]
+        )
+        return
+    from rich.table import Table
+
+    table = Table("task", "title", "domain", "track", "deliverable", "instances", "minutes", box=None, header_style="bold")
+    for task in found:
+        minutes = f"{task.spec.budget.solve_minutes:g}"
+        table.add_row(
+            task.name,
+            task.spec.title,
+            task.spec.domain,
+            task.spec.track.value,
+            task.spec.deliverable.value,
+            str(len(task.spec.instance)),
+            minutes,
+        )
+    console.print(table)
+    console.print(f"suites: {', '.join(catalogue(tasks).suite_names())}")

@@ -1,0 +1,63 @@
+"""`surpass run`: agents on tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surpass.cli._options import Database, Json, Profile, Suite, TaskFolders, Unsafe, catalogue
+
+__all__ = ["run"]
+
+
+def run(
+    agent: Annotated[
+        list[str], typer.Option("--agent", "-a", help="nop, oracle, tuner, or module:Class of your own; repeatable.")
+    ],
+    suite: Suite = "",
+    task: Annotated[list[str] | None, typer.Option("--task", "-t", help="One task; repeatable.")] = None,
+    profile: Profile = "",
+    trials: Annotated[int, typer.Option("--trials", "-k", min=1, help="Trials of each agent on each task.")] = 1,
+    concurrency: Annotated[int, typer.Option("--concurrency", "-n", min=0, help="Trials at once; 0: by cores.")] = 0,
+    hints: Annotated[str, typer.Option("--hints", help="How much agents are told: minimal, method, full.")] = "minimal",
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Repeat a run exactly: hidden data follow from it.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Experiment directory.", show_default="runs/<date>")
+    ] = None,
+    tasks: TaskFolders = None,
+    database: Database = "",
+    unsafe: Unsafe = False,
+    json: Json = False,
+) -> None:
+    """Run agents on tasks and print the scoreboard. Everything is journalled; `surpass resume` goes on after a stop."""
+    from surpass.agent import check_name
+    from surpass.cli._session import carry_out
+    from surpass.hints import check_level
+    from surpass.trial import create, make_plan, without_password
+
+    if not suite and not task:
+        raise typer.BadParameter("name a suite with -s or tasks with -t; `surpass list` shows them")
+    for name in agent:
+        check_name(name)
+    check_level(hints)
+    selected = catalogue(tasks).select(suite=suite, tasks=task or [], profile=profile)
+    plan = make_plan(
+        selected,
+        agent,
+        trials=trials,
+        seed=0 if seed is None else seed,
+        hints=hints,
+        database=without_password(database),
+        unsafe=unsafe,
+    )
+    carry_out(
+        lambda: create(output or Path("runs") / plan.id, plan, password_url=database, reproducible=seed is not None),
+        unsafe=unsafe,
+        concurrency=concurrency,
+        database=database,
+        json=json,
+    )

@@ -1,0 +1,74 @@
+"""`surpass show`: one task, as an author or a user wants to read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surpass.cli._options import Json, Profile, TaskFolders, catalogue
+from surpass.cli._output import console, emit_json
+
+if TYPE_CHECKING:
+    from surpass.task import Task
+
+__all__ = ["show"]
+
+
+def show(
+    task: Annotated[str, typer.Argument(help="A task's id, suite/id, or folder.")],
+    hints: Annotated[str, typer.Option("--hints", help="Print the prompt at this hint level instead.")] = "",
+    profile: Profile = "",
+    tasks: TaskFolders = None,
+    json: Json = False,
+) -> None:
+    """Show a task: instances with baseline and published SOTA, budget, source; or the prompt an agent gets."""
+    from surpass.hints import build_prompt
+
+    found = catalogue(tasks).task(task, profile=profile)
+    if hints:
+        prompt = build_prompt(found, hints)
+        emit_json({"task": found.name, "hints": hints, "prompt": prompt}) if json else typer.echo(prompt)
+    elif json:
+        emit_json(_document(found))
+    else:
+        _print(found)
+
+
+def _document(task: Task) -> dict[str, Any]:
+    spec = task.spec.model_dump(mode="json", by_alias=True)
+    return spec | {
+        "suite": task.suite,
+        "profile": task.profile,
+        "digest": task.digest,
+        "source": task.source.model_dump(mode="json"),
+        "evil": {name: evil.expect for name, evil in task.evil_solutions.items()},
+    }
+
+
+def _print(task: Task) -> None:
+    from rich.table import Table
+
+    spec, source = task.spec, task.source
+    console.print(f"[bold]{task.name}[/bold] {spec.version}  {spec.title}")
+    console.print(f"{spec.domain}, track {spec.track}, deliverable {spec.deliverable}, digest {task.digest[:12]}")
+    budget = spec.budget
+    console.print(
+        f"budget: {budget.solve_minutes:g} min, {budget.attempts} attempts, {budget.run_seconds:g} s a run, "
+        f"{budget.cpus} core(s), {budget.memory_mb} MB; profiles: {', '.join(spec.profiles) or 'none'}\n"
+    )
+    table = Table("instance", "metric", "better", "baseline", "SOTA", "unit", "scale", box=None, header_style="bold")
+    for instance in spec.instance:
+        table.add_row(
+            instance.name,
+            instance.metric,
+            instance.direction,
+            f"{instance.baseline:g} ± {instance.baseline_spread:g}",
+            f"{instance.sota:g} ± {instance.sota_spread:g}",
+            instance.unit,
+            instance.scale,
+        )
+    console.print(table)
+    paper = source.paper
+    console.print(f"\nsource: {', '.join(paper.authors)}, {paper.title}, {paper.venue} {paper.year}, doi:{paper.doi}")
+    console.print(f"must be rejected: {', '.join(task.evil_solutions) or 'no evil solution'}")

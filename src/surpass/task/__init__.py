@@ -1,0 +1,28 @@
+"""What a task is: its description, its folder, its identity, and where tasks are found."""
+
+from surpass.task.catalogue import Catalogue
+from surpass.task.digest import package_files
+from surpass.task.errors import TaskError, UnknownNameError, nearest
+from surpass.task.load import EvilSolution, Task, load, read_document
+from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track, is_finite_number
+
+__all__ = [
+    "Budget",
+    "Catalogue",
+    "Deliverable",
+    "EvilSolution",
+    "Feedback",
+    "Instance",
+    "Spec",
+    "Step",
+    "Task",
+    "TaskError",
+    "Tier",
+    "Track",
+    "UnknownNameError",
+    "is_finite_number",
+    "load",
+    "nearest",
+    "package_files",
+    "read_document",
+]

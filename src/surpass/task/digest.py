@@ -1,0 +1,27 @@
+"""A task's identity: the hash of every byte of its package."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["digest_of", "package_files"]
+
+_IGNORED = {"__pycache__", ".DS_Store", ".mypy_cache", ".ruff_cache"}
+
+
+def package_files(root: Path) -> Iterator[Path]:
+    """Every regular file of a folder in a fixed order, caches left out."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not _IGNORED.intersection(path.relative_to(root).parts):
+            yield path
+
+
+def digest_of(root: Path) -> str:
+    """SHA-256 over names and contents, as 64 hex digits; independent of times, modes and location."""
+    total = hashlib.sha256()
+    for path in package_files(root):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        total.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode())
+    return total.hexdigest()

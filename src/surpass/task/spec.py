@@ -1,0 +1,240 @@
+"""`task.toml` as a typed, frozen, validated document (docs/reference/task-package.md)."""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = [
+    "Budget",
+    "Claims",
+    "Deliverable",
+    "Environment",
+    "Feedback",
+    "Instance",
+    "Profile",
+    "Spec",
+    "Step",
+    "Submission",
+    "Tier",
+    "Track",
+]
+
+_ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+_VERSION = r"^\d+\.\d+\.\d+$"
+
+Name = Annotated[str, Field(pattern=_ID, max_length=64)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Spread = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Track(enum.StrEnum):
+    """What kind of question a task asks."""
+
+    IMPLEMENT = "implement"
+    OPTIMISE = "optimise"
+    INNOVATE = "innovate"
+    INTEGRATE = "integrate"
+
+
+class Deliverable(enum.StrEnum):
+    """What a submission is, and therefore how the harness gets a result out of it."""
+
+    OUTPUTS = "outputs"
+    PROGRAM = "program"
+    TRAINING = "training"
+    KERNEL = "kernel"
+
+
+class Tier(enum.StrEnum):
+    """Which data: `dev` is open, `feedback` gives limited answers, `final` is used once, after sealing."""
+
+    DEV = "dev"
+    FEEDBACK = "feedback"
+    FINAL = "final"
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Submission(_Document):
+    """What a submission consists of and how it is run."""
+
+    files: tuple[str, ...] = ()
+    """Paths, relative to the submission, that must exist."""
+    per_tier: bool = False
+    """Outputs only: answers lie in `outputs/feedback` and `outputs/final` instead of `outputs`."""
+    command: tuple[str, ...] = ()
+    """Program only: what the harness executes, with the submission as working directory."""
+    interactive: bool = False
+    """Program only: stdin and stdout are connected to the task's driver, one step at a time."""
+
+
+class Budget(_Document):
+    """What an agent, a run and an evaluation may use."""
+
+    solve_minutes: Positive = 30.0
+    attempts: Annotated[int, Field(ge=1)] = 20
+    run_seconds: Positive = 120.0
+    evaluate_seconds: Positive = 60.0
+    memory_mb: Annotated[int, Field(ge=64)] = 2048
+    cpus: Annotated[int, Field(ge=1)] = 1
+    gpus: Annotated[int, Field(ge=0)] = 0
+    disk_mb: Annotated[int, Field(ge=1)] = 256
+    pids: Annotated[int, Field(ge=4)] = 64
+
+
+class Environment(_Document):
+    """What is installed inside the sandbox."""
+
+    requirements: tuple[str, ...] = ()
+    system: tuple[str, ...] = ()
+    network: bool = False
+
+
+class Feedback(_Document):
+    """What one attempt tells the agent."""
+
+    detail: Literal["none", "pass", "score"] = "score"
+    decimals: Annotated[int, Field(ge=0, le=6)] = 2
+
+
+class Claims(_Document):
+    """When a result counts as a tie with the published number."""
+
+    tie_band: Annotated[float, Field(ge=0, lt=1)] = 0.05
+
+
+class Instance(_Document):
+    """One data set or configuration with one primary metric and its two anchors."""
+
+    name: Name
+    metric: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    direction: Literal["lower", "higher"]
+    unit: str
+    baseline: Finite
+    baseline_spread: Spread = 0.0
+    sota: Finite
+    sota_spread: Spread = 0.0
+    range: tuple[Finite, Finite]
+    scale: Literal["linear", "log"] = "linear"
+
+    @model_validator(mode="after")
+    def _anchors_make_sense(self) -> Self:
+        low, high = self.range
+        if not low < high:
+            raise ValueError("range must be [lowest, highest] with lowest < highest")
+        if not (low <= self.baseline <= high and low <= self.sota <= high):
+            raise ValueError("baseline and sota must lie inside range")
+        better = self.sota < self.baseline if self.direction == "lower" else self.sota > self.baseline
+        if not better:
+            raise ValueError(f"sota must be better than baseline (direction is '{self.direction}')")
+        if self.scale == "log" and low <= 0:
+            raise ValueError("a log scale needs a range above 0")
+        return self
+
+
+class Step(_Document):
+    """One step of the method that a faithful implementation contains."""
+
+    id: Name
+    text: str
+    requires: tuple[str, ...] = ()
+    weight: Positive = 1.0
+    evidence: str = ""
+
+    @model_validator(mode="after")
+    def _evidence_compiles(self) -> Self:
+        try:
+            re.compile(self.evidence)
+        except re.error as error:
+            raise ValueError(f"evidence is not a regular expression: {error}") from None
+        return self
+
+
+class Profile(_Document):
+    """A smaller setting of the same task."""
+
+    instances: tuple[str, ...] = ()
+    settings: dict[str, Any] = {}
+    budget: dict[str, Any] = {}
+
+
+class Spec(_Document):
+    """The whole of `task.toml`."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    id: Name
+    version: Annotated[str, Field(pattern=_VERSION)]
+    title: Annotated[str, Field(min_length=1, max_length=120)]
+    domain: Name
+    track: Track
+    deliverable: Deliverable
+    submission: Submission = Submission()
+    budget: Budget = Budget()
+    environment: Environment = Environment()
+    feedback: Feedback = Feedback()
+    claims: Claims = Claims()
+    settings: dict[str, Any] = {}
+    profiles: dict[Name, Profile] = {}
+    instance: Annotated[tuple[Instance, ...], Field(min_length=1)]
+    step: tuple[Step, ...] = ()
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        names = [instance.name for instance in self.instance]
+        _refuse_twice("instance name", names)
+        steps = [step.id for step in self.step]
+        _refuse_twice("step id", steps)
+        for step in self.step:
+            for needed in step.requires:
+                if needed not in steps:
+                    raise ValueError(f"step '{step.id}' requires unknown step '{needed}'")
+        for name, profile in self.profiles.items():
+            if unknown := sorted(set(profile.instances) - set(names)):
+                raise ValueError(f"profile '{name}' names unknown instance '{unknown[0]}'")
+            Budget.model_validate(self.budget.model_dump() | profile.budget)
+        return self
+
+    @model_validator(mode="after")
+    def _deliverable_has_what_it_needs(self) -> Self:
+        submission = self.submission
+        is_program = self.deliverable is Deliverable.PROGRAM
+        if is_program and not submission.command:
+            raise ValueError("deliverable 'program' needs submission.command")
+        if not is_program and (submission.command or submission.interactive):
+            raise ValueError("submission.command and submission.interactive belong to deliverable 'program'")
+        if submission.per_tier and self.deliverable is not Deliverable.OUTPUTS:
+            raise ValueError("submission.per_tier belongs to deliverable 'outputs'")
+        return self
+
+    def with_profile(self, name: str) -> Self:
+        """The spec as the profile changes it; `name` must be one of `profiles`."""
+        profile = self.profiles[name]
+        keep = set(profile.instances)
+        return self.model_copy(
+            update={
+                "instance": tuple(i for i in self.instance if not keep or i.name in keep),
+                "settings": self.settings | profile.settings,
+                "budget": Budget.model_validate(self.budget.model_dump() | profile.budget),
+            }
+        )
+
+
+def _refuse_twice(kind: str, names: list[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{kind} '{name}' appears twice")
+        seen.add(name)
+
+
+def is_finite_number(value: object) -> bool:
+    """True for an int or float (never a bool) that is neither NaN nor infinite."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

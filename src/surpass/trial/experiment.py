@@ -1,0 +1,241 @@
+"""An experiment's directory: its frozen plan, its journal, its lock, and where everything lies."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from surpass.measure import fingerprint
+from surpass.task import Task, Tier, load, read_document
+from surpass.trial.errors import ExperimentBusyError, ExperimentError, StorageError, TaskChangedError
+from surpass.trial.journal import Journal
+from surpass.trial.plan import ExperimentPlan, TrialPlan
+from surpass.verdict import hidden_seed
+
+__all__ = ["Experiment", "TrialFolder", "create", "open_experiment", "without_password", "write_atomically"]
+
+_PLAN = "experiment.toml"
+_SECRET = "secret"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFolder:
+    """Where one trial's files lie."""
+
+    root: Path
+
+    @property
+    def workspace(self) -> Path:
+        """What the agent writes. The only folder that candidate code can change."""
+        return self.root / "workspace"
+
+    @property
+    def attempts(self) -> Path:
+        """Sealed submissions and what they produced; what the evaluator may read."""
+        return self.root / "attempts"
+
+    def attempt(self, number: int) -> Path:
+        """One attempt's folder; 0 is the workspace as it was when the agent ended without an attempt."""
+        return self.attempts / f"{number:03d}"
+
+    def submission(self, number: int) -> Path:
+        """The sealed submission of one attempt."""
+        return self.attempt(number) / "submission"
+
+    @property
+    def transcript(self) -> Path:
+        """One JSON object a line: what the agent logged."""
+        return self.root / "transcript.jsonl"
+
+
+class Experiment:
+    """An opened experiment. Read it from anywhere; change it only while holding `lock()`."""
+
+    def __init__(self, root: Path, plan: ExperimentPlan, journal: Journal, secret: bytes) -> None:
+        self.root = root
+        self.plan = plan
+        self.journal = journal
+        self._secret = secret
+
+    def folder(self, trial: str) -> TrialFolder:
+        """A trial's folder."""
+        return TrialFolder(self.root / "trials" / trial)
+
+    def data(self, task: Task, seed: int) -> Path:
+        """Where the hidden data of a task and a trial seed lie. Trials with equal seeds share them."""
+        return self.root / "data" / task.name.replace("/", ".") / str(seed)
+
+    def hidden(self, task: Task, seed: int) -> dict[Tier, int]:
+        """The generator's seed for each tier."""
+        return {tier: hidden_seed(self._secret, task, tier, seed) for tier in Tier}
+
+    def task(self, name: str) -> Task:
+        """A planned task, as it was when it was planned.
+
+        Raises:
+            TaskChangedError: its files have changed since; results of two versions are never mixed.
+        """
+        planned = next(task for task in self.plan.task if task.name == name)
+        task = load(planned.root, suite=planned.suite, profile=planned.profile)
+        if task.digest != planned.digest:
+            raise TaskChangedError(
+                f"task {name} has changed since this experiment was planned ({planned.digest[:12]} then, "
+                f"{task.digest[:12]} now); restore it, or start a new experiment with -o"
+            )
+        return task
+
+    def plan_of(self, trial: str) -> TrialPlan:
+        """A trial's plan."""
+        return self.journal.trial(trial).plan
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[int]:
+        """Hold the experiment; yields the lock's descriptor, which workers inherit so that it outlives us with them.
+
+        Raises:
+            ExperimentBusyError: somebody else holds it.
+        """
+        with _storage(self.root):
+            descriptor = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+                raise ExperimentBusyError(
+                    f"{self.root} is in use by process {holder}; wait for it, or stop it and run `surpass resume`"
+                ) from None
+            with _storage(self.root):
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def create(root: Path, plan: ExperimentPlan, *, password_url: str = "", reproducible: bool = False) -> Experiment:
+    """Make the directory and journal every trial as planned.
+
+    `password_url` is the database URL as the user gave it; only its form without the password is stored. With
+    `reproducible`, hidden data follow from the seed alone, so that anyone can repeat the run exactly.
+
+    Raises:
+        ExperimentError: the directory holds something already.
+        StorageError: it cannot be written.
+    """
+    _refuse_occupied(root)
+    secret = hashlib.sha256(f"surpass:{plan.seed}".encode()).digest() if reproducible else secrets.token_bytes(32)
+    with _storage(root):
+        root.mkdir(parents=True, exist_ok=True)
+        (root / "trials").mkdir(exist_ok=True)
+        write_atomically(root / _SECRET, secret.hex() + "\n", mode=0o600)
+        write_atomically(root / "environment.json", json.dumps(dataclasses.asdict(fingerprint()), indent=2) + "\n")
+    journal = Journal(_url(root, password_url or plan.database), plan.id)
+    journal.add(plan.trial_plans())
+    # The plan comes last: a directory with a plan is complete, one without can be thrown away.
+    with _storage(root):
+        write_atomically(root / _PLAN, _toml(plan))
+    return Experiment(root, plan, journal, secret)
+
+
+def open_experiment(root: Path, *, password_url: str = "") -> Experiment:
+    """Open an experiment that exists.
+
+    Raises:
+        ExperimentError: there is none at `root`.
+        StorageError: its journal or its secret cannot be read.
+    """
+    if not (root / _PLAN).is_file():
+        raise ExperimentError(f"{root} holds no experiment (no {_PLAN}); `surpass run -o {root}` would start one")
+    plan = read_document(root / _PLAN, ExperimentPlan)
+    with _storage(root):
+        try:
+            secret = bytes.fromhex((root / _SECRET).read_text("ascii"))
+        except ValueError:
+            raise StorageError(f"{root / _SECRET} is damaged; restore it from a copy of the experiment") from None
+    url = password_url or os.environ.get("SURPASS_DATABASE", "") or plan.database
+    if not url and not (root / "surpass.db").is_file():
+        raise StorageError(f"{root / 'surpass.db'} is missing; restore it from a copy of the experiment")
+    return Experiment(root, plan, Journal(_url(root, url), plan.id), secret)
+
+
+def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Replace a file as a whole: a reader sees the old content or the new one, never half of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def without_password(url: str) -> str:
+    """A database URL that may be stored in plain text.
+
+    Raises:
+        ExperimentError: it is no database URL.
+    """
+    if not url:
+        return ""
+    try:
+        return sa.make_url(url).set(password=None).render_as_string()
+    except sa.exc.ArgumentError:
+        raise ExperimentError(
+            f"'{url}' is no database URL; write postgresql+psycopg://user@host/name or leave it out"
+        ) from None
+
+
+def _refuse_occupied(root: Path) -> None:
+    if root.exists() and not root.is_dir():
+        raise ExperimentError(f"{root} is a file; choose another directory with -o")
+    if (root / _PLAN).is_file():
+        held = read_document(root / _PLAN, ExperimentPlan)
+        raise ExperimentError(
+            f"{root} already holds experiment {held.id}; continue it with `surpass resume {root}`, "
+            "or choose another directory with -o"
+        )
+    leftovers = {_SECRET, "environment.json", "trials", "surpass.db", "surpass.db-wal", "surpass.db-shm", ".lock"}
+    if root.is_dir() and (others := sorted({path.name for path in root.iterdir()} - leftovers)):
+        raise ExperimentError(f"{root} is not empty (it holds '{others[0]}'); choose another directory with -o")
+
+
+def _url(root: Path, url: str) -> str:
+    return url or f"sqlite:///{root.resolve() / 'surpass.db'}"
+
+
+@contextlib.contextmanager
+def _storage(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{error.filename or root} cannot be used: {(error.strerror or str(error)).lower()}; "
+            "free space or fix its permissions, then try again"
+        ) from error
+
+
+def _toml(plan: ExperimentPlan) -> str:
+    """The plan as TOML: scalars and lists of strings first, then one table a task."""
+    document = plan.model_dump(mode="json")
+    tasks = document.pop("task")
+    lines = [f"{key} = {_value(value)}" for key, value in document.items()]
+    for task in tasks:
+        lines += ["", "[[task]]", *(f"{key} = {_value(value)}" for key, value in task.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    """JSON's strings, numbers, booleans and lists of strings are TOML's too."""
+    return json.dumps(value, ensure_ascii=False)

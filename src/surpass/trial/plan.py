@@ -1,0 +1,112 @@
+"""What an experiment is going to do, frozen before it begins."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from surpass import __version__
+from surpass.task import Task
+
+__all__ = ["ExperimentPlan", "PlannedTask", "TrialPlan", "make_plan"]
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PlannedTask(_Document):
+    """A task as it was when the experiment was planned."""
+
+    name: str
+    suite: str
+    root: Path
+    profile: str = ""
+    digest: str
+
+
+class ExperimentPlan(_Document):
+    """`experiment.toml`."""
+
+    id: str
+    created: str
+    surpass: str
+    hints: str
+    trials: int
+    seed: int
+    agents: tuple[str, ...]
+    database: str = ""
+    """URL of the journal without its password; empty for `surpass.db` in the directory."""
+    unsafe: bool = False
+    """True when candidate code ran without a sandbox; printed beside every number."""
+    task: tuple[PlannedTask, ...]
+
+    def trial_plans(self) -> list[TrialPlan]:
+        """Every trial in a fixed order: repetitions outermost, so that a partial run covers every task and agent."""
+        return [
+            TrialPlan(
+                id=f"{_slug(task.name)}.{_slug(agent)}.{index}",
+                task=task.name,
+                agent=agent,
+                index=index,
+                seed=self.seed + index,
+                hints=self.hints,
+            )
+            for index in range(self.trials)
+            for task in self.task
+            for agent in self.agents
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPlan:
+    """One agent on one task at one hint level with one seed.
+
+    Trials of different agents with the same index share their seed, hence their hidden data: comparisons are paired.
+    """
+
+    id: str
+    task: str
+    agent: str
+    index: int
+    seed: int
+    hints: str
+
+
+def make_plan(
+    tasks: list[Task],
+    agents: list[str],
+    *,
+    trials: int = 1,
+    seed: int = 0,
+    hints: str = "minimal",
+    database: str = "",
+    unsafe: bool = False,
+) -> ExperimentPlan:
+    """Freeze a configuration. Agents and tasks that are named twice count once."""
+    now = datetime.now(UTC)
+    unique = {task.name: task for task in tasks}
+    return ExperimentPlan(
+        id=f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
+        created=now.isoformat(timespec="seconds"),
+        surpass=__version__,
+        hints=hints,
+        trials=trials,
+        seed=seed,
+        agents=tuple(dict.fromkeys(agents)),
+        database=database,
+        unsafe=unsafe,
+        task=tuple(
+            PlannedTask(name=name, suite=task.suite, root=task.root, profile=task.profile, digest=task.digest)
+            for name, task in unique.items()
+        ),
+    )
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9@=_-]+", "-", name).strip("-")

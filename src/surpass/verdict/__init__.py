@@ -1,0 +1,33 @@
+"""What the harness concludes about a submission. Candidate code never runs where this package runs."""
+
+from surpass.verdict.data import TierData, hidden_seed
+from surpass.verdict.errors import PreparationError, VerdictError
+from surpass.verdict.execute import candidate_environment, candidate_limits, rejection_of
+from surpass.verdict.judge import Judge, scorecard_of
+from surpass.verdict.records import Outcome, Rejection, Timings, Verdict
+from surpass.verdict.seal import Seal, digest_folder
+from surpass.verdict.stage import DATA, SOLVER, WORKSPACE, judge_solution, stage_solution, workspace_mounts
+
+__all__ = [
+    "DATA",
+    "SOLVER",
+    "WORKSPACE",
+    "Judge",
+    "Outcome",
+    "PreparationError",
+    "Rejection",
+    "Seal",
+    "TierData",
+    "Timings",
+    "Verdict",
+    "VerdictError",
+    "candidate_environment",
+    "candidate_limits",
+    "digest_folder",
+    "hidden_seed",
+    "judge_solution",
+    "rejection_of",
+    "scorecard_of",
+    "stage_solution",
+    "workspace_mounts",
+]

@@ -36,12 +36,12 @@ def print_rows(title: str, rows: list[dict[str, Any]], *, as_json: bool) -> None
     """The machine and the rows; every row has the same keys."""
     machine = asdict(fingerprint())
     if as_json:
-        Console(soft_wrap=True, highlight=False).print(
-            json.dumps({"benchmark": title, "machine": machine, "rows": rows}, indent=2), markup=False
-        )
+        print(json.dumps({"benchmark": title, "machine": machine, "rows": rows}, indent=2))
         return
     console = Console(highlight=False)
-    console.print(f"{title}\n{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, load {machine['load']:.2f}")
+    console.print(
+        f"{title}\n{machine['cpu']}, {machine['cores']} cores, Linux {machine['kernel']}, load {machine['load']:.2f}"
+    )
     table = Table(*rows[0].keys(), box=None, header_style="bold")
     for row in rows:
         table.add_row(*(f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()))

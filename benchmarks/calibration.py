@@ -21,9 +21,10 @@ def main() -> None:
     tasks = catalogue.suite("nature") if options.full else catalogue.suite("quick")
     with tempfile.TemporaryDirectory() as folder:
         experiment = create(Path(folder) / "e", make_plan(tasks, list(TARGET), trials=options.seeds))
-        with experiment.lock() as lock, LocalEngine(
-            experiment.root, concurrency=options.concurrency, inherit=[lock]
-        ) as engine:
+        with (
+            experiment.lock() as lock,
+            LocalEngine(experiment.root, concurrency=options.concurrency, inherit=[lock]) as engine,
+        ):
             execute(experiment, engine, lambda trial: None)
         trials = experiment.journal.trials()
     rows = []

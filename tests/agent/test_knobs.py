@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from surpass.agent.knobs import Knob, KnobError, apply, find
 
-SOURCE = '''
+SOURCE = """
 RIDGE = 1e-3  # knob: log 1e-9 1.0
 TAPS: int = 2  # knob: int 1 8
 RULE = "best"  # knob: choice best worst
 OTHER = 4  # a comment
     INDENTED = 1  # knob: int 0 2
-'''
+"""
 
 
 def test_every_declared_knob_is_found():
@@ -30,7 +30,9 @@ def test_applying_changes_the_values_and_nothing_else(ridge, taps, rule):
     values = {"RIDGE": ridge, "TAPS": taps, "RULE": rule}
     changed = apply(SOURCE, values)
     assert {knob.name: knob.default for knob in find(changed)} == values
-    assert apply(changed, {"RIDGE": 1e-3, "TAPS": 2, "RULE": "best"}).replace("0.001", "1e-3").replace("'", '"') == SOURCE
+    assert (
+        apply(changed, {"RIDGE": 1e-3, "TAPS": 2, "RULE": "best"}).replace("0.001", "1e-3").replace("'", '"') == SOURCE
+    )
     assert "OTHER = 4  # a comment" in changed
 
 

@@ -41,7 +41,7 @@ BOUNDARIES = 6
 """begin, prepared, attempt, sealed, judging, outcome"""
 
 
-@pytest.mark.parametrize(("when", "nth"), itertools.product(["before", "after"], range(BOUNDARIES)))
+@pytest.mark.parametrize(("when", "nth"), [*itertools.product(["before", "after"], range(BOUNDARIES))])
 def test_kill_at_every_boundary(make_experiment, sandbox, when, nth):
     experiment = make_experiment()
     (trial,) = experiment.journal.trials()

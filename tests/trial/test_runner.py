@@ -40,9 +40,7 @@ def test_equal_seeds_see_equal_hidden_data_and_others_do_not(make_experiment, sa
     experiment = make_experiment(["oracle", "nop"], trials=2)
     for trial in experiment.journal.trials():
         run_trial(experiment, trial.plan.id, sandbox)
-    values = {
-        (t.plan.agent, t.plan.index): t.verdict.metrics["mean"]["error"] for t in experiment.journal.trials()
-    }
+    values = {(t.plan.agent, t.plan.index): t.verdict.metrics["mean"]["error"] for t in experiment.journal.trials()}
     assert values["oracle", 0] != values["oracle", 1]
     data = experiment.data(experiment.task("local/estimate-mean"), 0)
     assert (data / "final" / "truth" / "mean.npy").is_file()
@@ -108,7 +106,9 @@ def test_what_cannot_be_scored_is_a_failure_with_a_code(make_experiment, sandbox
     assert trial.verdict.scorecard is None
 
 
-def test_an_agent_that_does_nothing_or_crashes_is_judged_on_its_workspace(make_experiment, sandbox, monkeypatch, tmp_path):
+def test_an_agent_that_does_nothing_or_crashes_is_judged_on_its_workspace(
+    make_experiment, sandbox, monkeypatch, tmp_path
+):
     for name, body in [("idle_agent_for_test", "pass"), ("crash_agent_for_test", "raise RuntimeError('boom')")]:
         agent = _own(monkeypatch, tmp_path, body, name)
         trial = _run(make_experiment([agent]), sandbox, agent)
@@ -116,7 +116,9 @@ def test_an_agent_that_does_nothing_or_crashes_is_judged_on_its_workspace(make_e
         assert (trial.error or "").endswith("boom") == ("crash" in name)
 
 
-def test_attempts_are_bounded_equal_content_is_free_and_the_best_is_judged(make_experiment, sandbox, monkeypatch, tmp_path):
+def test_attempts_are_bounded_equal_content_is_free_and_the_best_is_judged(
+    make_experiment, sandbox, monkeypatch, tmp_path
+):
     agent = _own(
         monkeypatch,
         tmp_path,

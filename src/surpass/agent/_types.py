@@ -44,8 +44,10 @@ class Workbench(Protocol):
     """The brief, and what the hint level adds."""
     seed: int
     """For the agent's own random choices."""
-    attempts: Sequence[AttemptRecord]
-    """What has been tried in this trial, earlier runs of an interrupted trial included."""
+
+    @property
+    def attempts(self) -> Sequence[AttemptRecord]:
+        """What has been tried in this trial, earlier runs of an interrupted trial included."""
 
     def seconds_left(self) -> float:
         """Wall-clock seconds of the solve budget that remain."""

@@ -45,7 +45,7 @@ class TunerAgent:
             await self._try(bench, {})
             return
         study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=bench.seed))
-        study.enqueue_trial({knob.name: knob.default for knob in knobs})
+        study.enqueue_trial({knob.name: _coordinate(knob) for knob in knobs})
         proposed = 0
         try:
             while not self._trials or proposed < self._trials:
@@ -69,10 +69,14 @@ class TunerAgent:
         return feedback
 
 
+def _coordinate(knob: Knob) -> float | int:
+    """The default as the sampler sees it: choices by their place, so that any literal may be one."""
+    return knob.choices.index(knob.default) if knob.kind == "choice" else knob.default  # type: ignore[return-value]
+
+
 def _suggest(trial: optuna.Trial, knob: Knob) -> Value:
     if knob.kind == "choice":
-        choice: Value = trial.suggest_categorical(knob.name, knob.choices)
-        return choice
+        return knob.choices[trial.suggest_categorical(knob.name, range(len(knob.choices)))]
     if knob.kind == "int":
         return trial.suggest_int(knob.name, int(knob.low), int(knob.high))
     return trial.suggest_float(knob.name, knob.low, knob.high, log=knob.kind == "log")

@@ -39,7 +39,9 @@ def _system() -> Iterator[Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Diagnosis("python", "ok", version)
     cores = os.cpu_count() or 0
-    yield Diagnosis("cores", "ok" if cores >= 2 else "missing", str(cores), "" if cores >= 2 else "timed tasks want two")
+    yield Diagnosis(
+        "cores", "ok" if cores >= 2 else "missing", str(cores), "" if cores >= 2 else "timed tasks want two"
+    )
 
 
 def _sandbox() -> Iterator[Diagnosis]:

@@ -50,7 +50,13 @@ def explain(error: BaseException) -> tuple[str, ExitCode] | None:
     for kind, code in codes:
         if isinstance(error, kind):
             return str(error), code
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EDQUOT):
+    if isinstance(error, OSError) and error.errno in (
+        errno.ENOSPC,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EDQUOT,
+    ):
         what = (error.strerror or "the file cannot be used").lower()
         return f"{error.filename or 'the disk'}: {what}; free space or choose another place with -o", ExitCode.STORAGE
     return None

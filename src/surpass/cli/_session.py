@@ -18,9 +18,7 @@ from surpass.trial import Experiment, LocalEngine, State, Trial, execute, pendin
 __all__ = ["carry_out"]
 
 
-def carry_out(
-    opened: Callable[[], Experiment], *, unsafe: bool, concurrency: int, database: str, json: bool
-) -> None:
+def carry_out(opened: Callable[[], Experiment], *, unsafe: bool, concurrency: int, database: str, json: bool) -> None:
     """Run everything pending, then print the scoreboard.
 
     The sandbox is probed before `opened` creates anything, so that an unsafe machine leaves no directory behind.
@@ -29,7 +27,9 @@ def carry_out(
         typer.Exit: with INFRASTRUCTURE when some trial could not be judged.
     """
     if unsafe:
-        notes.print("[bold red]no sandbox:[/bold red] untrusted code can read and change this machine; results are marked")
+        notes.print(
+            "[bold red]no sandbox:[/bold red] untrusted code can read and change this machine; results are marked"
+        )
     else:
         require_safe(open_sandbox())
     experiment = opened()

@@ -33,7 +33,9 @@ def list_tasks(suite: Suite = "", profile: Profile = "", tasks: TaskFolders = No
         return
     from rich.table import Table
 
-    table = Table("task", "title", "domain", "track", "deliverable", "instances", "minutes", box=None, header_style="bold")
+    table = Table(
+        "task", "title", "domain", "track", "deliverable", "instances", "minutes", box=None, header_style="bold"
+    )
     for task in found:
         minutes = f"{task.spec.budget.solve_minutes:g}"
         table.add_row(

@@ -26,10 +26,11 @@ def read_bytes(path: Path, *, max_bytes: int) -> bytes:
     except OSError as error:
         code = "not-a-file" if error.errno in (errno.ELOOP, errno.ENXIO) else "unreadable"
         raise Malformed(code, f"{path.name}: {error.strerror}") from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise Malformed("not-a-file", path.name)
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Malformed("not-a-file", path.name)
         if status.st_size > max_bytes:
             raise Malformed("too-large", f"{path.name}: {status.st_size} bytes, at most {max_bytes}")
         content = file.read(max_bytes + 1)

@@ -9,34 +9,28 @@ can escape the accounting, and nothing that the sandbox's own set-up used is cha
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import os
-import select
 import signal
 import stat
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from ._cgroup import CgroupMeter, Hierarchy
 from ._disk import DiskMeter
+from ._gate import START_S, await_launcher, await_mounts, failure, gone, inner_pid, kill, open_child, rlimits
+from ._job import Meter, Started
 from ._launcher import landlock_rules, launcher
-from ._linux import set_rlimit
 from ._polling import PollingMeter
 from ._proc import descendants
 from ._seccomp import filter_program
 from ._spawner import spawner
-from ._supervise import Meter, Started
-from ._types import Limits, Mount, Role, SandboxError
+from ._types import Limits, Mount, SandboxError
 from ._view import LAUNCHER_PATH, MEMORY_MOUNTS, Arguments, candidates, environment, mounts_part
 
 __all__ = ["Boot", "Machine", "Request"]
-
-_START_S = 30.0
-_OPEN_FILES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +57,6 @@ class Request:
     env: Mapping[str, str]
     cwd: PurePosixPath
     limits: Limits
-    role: Role
 
 
 class Boot:
@@ -113,7 +106,7 @@ class Boot:
         return fd
 
     def _file(self, content: bytes) -> int:
-        """A descriptor, for the sandbox, from which `content` can be read."""
+        """A descriptor, for the sandbox, from which bubblewrap reads `content`."""
         fd = os.memfd_create("surpass")
         self._theirs.callback(os.close, fd)
         with open(fd, "wb", closefd=False) as out:
@@ -152,8 +145,20 @@ class Boot:
 
     def _arguments(self, shown: Mapping[str, str], status: int, gate: int, report: int) -> list[str]:
         machine, request = self._machine, self._request
-        env = environment(request.env, request.role)
+        env = environment(request.env)
         args = machine.fixed.copy()
+        tried = candidates(request.command[0], request.cwd, env)
+        command = [tried[0] if len(tried) == 1 else request.command[0], *request.command[1:]]
+        if machine.launcher:
+            rules = landlock_rules(machine.landlock_abi, *self._writable())
+            code = launcher(
+                tried, gate=gate, report=report, rlimits=self._rlimits(), abi=machine.landlock_abi, rules=rules
+            )
+            args.add("--as-pid-1")
+            args.add_file("--file", code, LAUNCHER_PATH, "0555")
+            command = [LAUNCHER_PATH, *command]
+        else:
+            args.add("--symlink", "none", LAUNCHER_PATH, "--block-fd", str(gate))
         mounts_part(args, request.mounts, request.limits, shown)
         for name, value in env.items():
             args.add("--setenv", name, value)
@@ -161,19 +166,118 @@ class Boot:
         program = filter_program()
         if program is not None:
             args.add_file("--seccomp", program)
-        tried = candidates(request.command[0], request.cwd, env)
-        command = [tried[0] if len(tried) == 1 else request.command[0], *request.command[1:]]
-        if machine.launcher:
-            rules = landlock_rules(machine.landlock_abi, *self._writable())
-            code = launcher(tried, gate=gate, report=report, abi=machine.landlock_abi, rules=rules)
-            args.add("--as-pid-1")
-            # The root directory is read-only from the last argument of `mounts_part` on, but not yet for bubblewrap.
-            args.words[:0] = []
-            self._prepend_file(args, code)
-            command = [LAUNCHER_PATH, *command]
-        else:
-            args.add("--block-fd", str(gate))
-            self._prepend_link(args)
         descriptors = [self._file(content) for content in args.files]
         listed = self._file(args.encode(descriptors))
         return [machine.executable, "--args", str(listed), "--", *command]
+
+    def _writable(self) -> tuple[list[str], list[str]]:
+        """Directories and single files, inside, that the command may write to."""
+        dirs: list[str] = list(MEMORY_MOUNTS)
+        files: list[str] = []
+        for mount in self._request.mounts:
+            if mount.writable:
+                is_file = mount.source is not None and not Path(self._sources[str(mount.source)]).is_dir()
+                (files if is_file else dirs).append(str(mount.target))
+        return dirs, files
+
+    def _spawn(self, command: list[str], stdin: int, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        machine = self._machine
+        user = {"user": machine.uid, "group": machine.gid, "extra_groups": []} if machine.drop else {}
+        try:
+            return spawner().popen(
+                command,
+                env={},  # what bubblewrap is given would be readable inside, in /proc/1/environ
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=self._passed,
+                cwd="/",
+                start_new_session=True,
+                **user,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise SandboxError(f"cannot start bubblewrap: {error}") from error
+
+    def _let_go(self, process: subprocess.Popen[bytes], status: int, gate: int, report: int, errors: int) -> Started:
+        machine, limits = self._machine, self._request.limits
+        deadline = time.monotonic() + START_S
+        inner = inner_pid(status, deadline, errors)
+        try:
+            with contextlib.ExitStack() as undo:
+                meter = self._meter(process.pid, inner)
+                undo.callback(meter.close)
+                disk = DiskMeter(limits, meter.pids)
+                undo.callback(disk.close)
+                self._watch_directories(disk)
+                handle = open_child(inner, process.pid)
+                undo.callback(os.close, handle)
+                meter.admit(inner)
+                if machine.launcher:
+                    await_launcher(report, deadline, errors)
+                else:
+                    await_mounts(inner, deadline, errors)
+                    self._limit_from_outside(inner)
+                self._watch_memory_mounts(disk, inner)
+                meter.begin()
+                os.write(gate, b"g")
+                undo.pop_all()
+        except ProcessLookupError:
+            raise failure(errors) from None
+        return Started(
+            process=process,
+            kill=lambda: kill(handle),
+            limits=limits,
+            meter=meter,
+            disk=disk,
+            started=time.monotonic(),
+            encodes_signals=True,
+            # bubblewrap's own first process may outlive the one we wait for by a moment
+            after=[lambda: gone(handle), lambda: os.close(handle)],
+        )
+
+    def _limit_from_outside(self, pid: int) -> None:
+        import resource
+
+        for which, value in self._rlimits().items():
+            with contextlib.suppress(PermissionError):  # a root without CAP_SYS_RESOURCE; what is polled still holds
+                resource.prlimit(pid, which, (value, value))
+
+    def _rlimits(self) -> dict[int, int]:
+        return rlimits(self._request.limits, count_processes=self._machine.hierarchy is None)
+
+    def _meter(self, outer: int, inner: int) -> Meter:
+        machine, limits = self._machine, self._request.limits
+        if machine.hierarchy is not None:
+            return CgroupMeter(machine.hierarchy, limits)
+        return PollingMeter(limits, lambda: descendants(inner), setup=(outer,), namespaced=True)
+
+    def _watch_directories(self, disk: DiskMeter) -> None:
+        """The host directories that the command may write to."""
+        for mount in self._request.mounts:
+            if mount.writable and mount.source is not None and Path(self._sources[str(mount.source)]).is_dir():
+                disk.watch(self._sources[str(mount.source)])
+
+    def _watch_memory_mounts(self, disk: DiskMeter, inner: int) -> None:
+        """The sandbox's in-memory directories, opened before the command can touch them."""
+        own = [str(mount.target) for mount in self._request.mounts if mount.source is None and mount.writable]
+        for path in (*MEMORY_MOUNTS, *own):
+            disk.watch_memory(f"/proc/{inner}/root{path}")
+
+
+def _sources(mounts: Sequence[Mount]) -> dict[str, str]:
+    """The mounts' sources and where they really are."""
+    found = {}
+    for mount in mounts:
+        target = mount.target
+        if not target.is_absolute() or ".." in target.parts or len(target.parts) < 2:
+            raise SandboxError(f"{target} is no place to mount something: it must be absolute, without '..', below /")
+        if mount.source is None:
+            continue
+        try:
+            is_link = stat.S_ISLNK(os.lstat(mount.source).st_mode)
+        except OSError as error:
+            raise SandboxError(f"cannot mount {mount.source}: {error.strerror}") from error
+        if is_link:
+            raise SandboxError(f"cannot mount {mount.source}: it is a symbolic link; give the path it leads to")
+        found[str(mount.source)] = os.path.realpath(mount.source)
+    return found

@@ -63,7 +63,7 @@ class BubblewrapSandbox:
         role: Role = Role.CANDIDATE,
     ) -> Completed:
         """See `Sandbox.run`."""
-        request = Request(tuple(command), tuple(mounts), env, cwd, limits, role)
+        request = Request(tuple(command), tuple(mounts), env, cwd, limits)
         return Supervisor(Boot(self._machine(role), request).with_pipes(stdin)).run()
 
     def start(
@@ -79,7 +79,7 @@ class BubblewrapSandbox:
         role: Role = Role.CANDIDATE,
     ) -> Running:
         """See `Sandbox.start`. A thread of this process keeps the limits, whether or not anybody waits."""
-        request = Request(tuple(command), tuple(mounts), env, cwd, limits, role)
+        request = Request(tuple(command), tuple(mounts), env, cwd, limits)
         return Watched(Boot(self._machine(role), request).with_descriptors(stdin, stdout))
 
     def adopt(self, path: Path, role: Role = Role.CANDIDATE) -> None:

@@ -108,7 +108,7 @@ def _new_name() -> str:
 
 
 def _pid_namespace() -> int:
-    return os.stat("/proc/self/ns/pid").st_ino
+    return Path("/proc/self/ns/pid").stat().st_ino
 
 
 def remove_stale(hierarchy: Hierarchy) -> int:
@@ -189,6 +189,8 @@ class CgroupMeter:
         try:
             for controller in self._groups:
                 self._write(controller, "cgroup.procs", pid)
+        except ProcessLookupError:
+            raise  # it has ended already, and says why elsewhere
         except OSError as error:
             raise SandboxError(f"cannot put the sandbox into its control group: {error}") from error
 

@@ -6,7 +6,8 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from pathlib import Path
 
 from ._types import Limits, Reason
 
@@ -52,18 +53,22 @@ def usage(directory: int, byte_cap: int, entry_cap: int) -> tuple[int, int]:
 
 
 class DiskMeter:
-    """Watches the writable directories of one run. Owns the descriptors it is given."""
+    """Watches the writable directories of one run."""
 
-    def __init__(self, limits: Limits, directories: Sequence[int], pids: Callable[[], list[int]]) -> None:
+    def __init__(self, limits: Limits, pids: Callable[[], list[int]]) -> None:
         self._limits = limits
-        self._directories = list(directories)
+        self._directories: list[int] = []
         self._memory_mounts: list[int] = []
         self._pids = pids
         self._next_scan = 0.0
 
-    def watch_memory(self, directories: Sequence[int]) -> None:
-        """Also watch in-memory file systems, whose kernel counters make a scan unnecessary."""
-        self._memory_mounts += directories
+    def watch(self, directory: str) -> None:
+        """Watch a directory by looking at everything in it."""
+        self._directories.append(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    def watch_memory(self, directory: str) -> None:
+        """Watch an in-memory file system, whose kernel counters make a scan unnecessary."""
+        self._memory_mounts.append(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
 
     def breach(self) -> Reason | None:
         """Looked at while the command runs. Scans take at most about 2 % of one core."""
@@ -101,9 +106,9 @@ class DiskMeter:
         found: dict[tuple[int, int], int] = {}
         for pid in self._pids() if devices else ():
             with contextlib.suppress(OSError):
-                for name in os.listdir(f"/proc/{pid}/fd"):
+                for entry in Path(f"/proc/{pid}/fd").iterdir():
                     with contextlib.suppress(OSError):
-                        info = os.stat(f"/proc/{pid}/fd/{name}")
+                        info = entry.stat()
                         if info.st_nlink == 0 and info.st_dev in devices and stat.S_ISREG(info.st_mode):
                             found[info.st_dev, info.st_ino] = info.st_blocks * 512
         return sum(found.values())

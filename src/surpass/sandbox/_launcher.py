@@ -8,9 +8,10 @@ arguments, so it is written here as one: a static ELF file of about 1 kB for Lin
 What it does, in order:
 
 1. say `R` (ready) on the report pipe; everything is mounted by now
-2. read one byte from the gate pipe; the harness writes it once cgroups and resource limits are set
-3. fork; the child applies the Landlock rules (saying `L` and stopping when the kernel refuses) and becomes
-   the command; where that cannot be found it exits with status 127, as a shell does
+2. read one byte from the gate pipe, which the harness writes once this process is in its control groups
+3. lower the resource limits (here, because another process may only do so with CAP_SYS_RESOURCE) and fork; the
+   child applies the Landlock rules (saying `L` and stopping when the kernel refuses) and becomes the command;
+   where that cannot be found it exits with status 127, as a shell does
 4. the parent reaps every orphan, and when the command ends says `S` and its wait status, and exits with it;
    the kernel then kills whatever is left in the process namespace
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 import platform
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 __all__ = ["LAUNCHER_FAILED", "Rule", "landlock_rules", "launcher", "launcher_supported"]
@@ -32,12 +33,15 @@ LAUNCHER_FAILED = 125
 
 _BASE = 0x400000
 _HEADERS = 64 + 2 * 56
-_REGISTERS = {n: i for i, n in enumerate("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split())}
+_REGISTERS = {
+    "rax": 0, "rdx": 2, "rsp": 4, "rbp": 5, "rsi": 6, "rdi": 7, "r8": 8, "r10": 10, "r12": 12, "r13": 13, "r14": 14,
+    "r15": 15,
+}  # fmt: skip
 _ARGUMENTS = ("rdi", "rsi", "rdx", "r10", "r8")
 _SYSCALLS = {
     "read": 0, "write": 1, "close": 3, "fork": 57, "execve": 59, "wait4": 61, "fcntl": 72, "prctl": 157,
     "exit_group": 231, "openat": 257, "landlock_create_ruleset": 444, "landlock_add_rule": 445,
-    "landlock_restrict_self": 446,
+    "landlock_restrict_self": 446, "prlimit64": 302,
 }  # fmt: skip
 _AT_FDCWD = 0xFFFFFFFFFFFFFF9C
 _O_PATH_CLOEXEC = 0o12000000
@@ -138,10 +142,19 @@ class _Assembler:
         return header + text + stack + bytes(self.data) + bytes(self.code)
 
 
-def launcher(candidates: Sequence[str], *, gate: int, report: int, abi: int, rules: Sequence[Rule]) -> bytes:
+def launcher(
+    candidates: Sequence[str],
+    *,
+    gate: int,
+    report: int,
+    rlimits: Mapping[int, int],
+    abi: int,
+    rules: Sequence[Rule],
+) -> bytes:
     """The program for one run.
 
-    `candidates` are the absolute paths to try as the command, in order. It expects the command and its
+    `candidates` are the absolute paths to try as the command, in order; `rlimits` has a value, soft and hard, by
+    resource number. It expects the command and its
     arguments as argv[1:], reads file descriptor `gate` and writes file descriptor `report`.
     """
     asm = _Assembler()
@@ -156,6 +169,9 @@ def launcher(candidates: Sequence[str], *, gate: int, report: int, abi: int, rul
     asm.raw("4883f801")  # cmp rax, 1
     asm.jump("0f85", "failed")  # jne: the harness is gone
     asm.call("close", gate)
+    for which, value in rlimits.items():
+        asm.call("prlimit64", 0, which, asm.address(struct.pack("<QQ", value, value)), 0)
+        asm.or_else("failed")
     asm.call("fork")
     asm.or_else("failed")
     asm.jump("0f84", "child")  # jz

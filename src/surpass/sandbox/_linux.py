@@ -7,7 +7,7 @@ import functools
 import os
 from pathlib import Path
 
-__all__ = ["bind_mount", "landlock_abi", "mount_tmpfs", "new_mount_namespace", "set_rlimit", "unmount"]
+__all__ = ["bind_mount", "landlock_abi", "mount_tmpfs", "new_mount_namespace", "unmount"]
 
 _CLONE_NEWNS = 0x00020000
 _MS_BIND = 4096
@@ -59,14 +59,3 @@ def landlock_abi() -> int:
     size = ctypes.c_size_t(0)
     answer = _libc().syscall(ctypes.c_long(_SYS_LANDLOCK_CREATE_RULESET), None, size, ctypes.c_uint32(1))
     return max(0, int(answer))
-
-
-def set_rlimit(pid: int, name: str, value: int) -> None:
-    """Set a resource limit, for example `RLIMIT_CORE`, of another process; never above its hard limit."""
-    import resource
-
-    which = getattr(resource, name)
-    _, hard = resource.prlimit(pid, which)
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.prlimit(pid, which, (value, value))

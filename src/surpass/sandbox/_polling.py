@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
-from ._linux import set_rlimit
 from ._proc import peak_resident, process, proportional_memory, runtime_s
 from ._types import Limits, Reason
 
 __all__ = ["PollingMeter"]
-
-_PER_USER_NAMESPACE = (5, 14)  # from here on RLIMIT_NPROC counts inside each user namespace
 
 
 class PollingMeter:
@@ -37,10 +33,8 @@ class PollingMeter:
         self._most_threads = 0
 
     def admit(self, pid: int) -> None:
-        """Set the limits that the kernel itself can keep."""
+        """Nothing to enter; only that its time until `begin` is not the command's."""
         self._setup = (*self._setup, pid)
-        if self._namespaced and _kernel() >= _PER_USER_NAMESPACE:
-            set_rlimit(pid, "RLIMIT_NPROC", self._limits.pids + 1)
 
     def begin(self) -> None:
         """The command is about to start: what was used so far was the sandbox's own."""
@@ -90,8 +84,3 @@ class PollingMeter:
 
     def close(self) -> None:
         """Nothing to remove."""
-
-
-def _kernel() -> tuple[int, ...]:
-    numbers = os.uname().release.split("-")[0].split(".")[:2]
-    return tuple(int(number) for number in numbers if number.isdigit())

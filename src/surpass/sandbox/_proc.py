@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Process", "descendants", "peak_resident", "process", "processes_with_environment", "proportional_memory", "runtime_s"]
+__all__ = [
+    "Process",
+    "descendants",
+    "peak_resident",
+    "process",
+    "processes_with_environment",
+    "proportional_memory",
+    "runtime_s",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +56,18 @@ def descendants(root: int) -> list[int]:
         pid = queue.pop()
         found.append(pid)
         with contextlib.suppress(OSError):
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                queue += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_bytes().split())
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                queue += map(int, (thread / "children").read_bytes().split())
     return found
 
 
 def processes_with_environment(marker: bytes) -> Iterator[int]:
     """Every process, ours aside, that was started with `marker` (NAME=value) in its environment."""
-    for entry in os.listdir("/proc"):
-        if entry.isdigit() and int(entry) != os.getpid():
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
-                if marker in Path(f"/proc/{entry}/environ").read_bytes().split(b"\0"):
-                    yield int(entry)
+                if marker in (entry / "environ").read_bytes().split(b"\0"):
+                    yield int(entry.name)
 
 
 def proportional_memory(pids: list[int]) -> int:

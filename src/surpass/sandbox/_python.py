@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import sys
@@ -82,8 +81,8 @@ def _masks(roots: list[Path]) -> Iterator[Path]:
     """Everything of `surpass` that would otherwise be visible: hidden truth and reference solutions lie in it."""
     for root in roots:
         for kind in ("site-packages", "dist-packages"):
-            for site in glob.glob(f"{glob.escape(str(root))}/lib*/python*/{kind}"):
-                yield from (entry for entry in Path(site).resolve().iterdir() if _OURS.search(entry.name))
+            for site in root.glob(f"lib*/python*/{kind}"):
+                yield from (entry for entry in site.resolve().iterdir() if _OURS.search(entry.name))
     package = Path(__file__).resolve().parent.parent
     if _inside(package, [root.resolve() for root in roots]):
         yield package

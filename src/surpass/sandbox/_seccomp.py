@@ -9,15 +9,16 @@ from typing import Any
 
 __all__ = ["filter_program"]
 
-_DENIED = """
-ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd process_madvise
-mount umount umount2 pivot_root chroot move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
-open_tree_attr unshare setns
-keyctl add_key request_key bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register
-kexec_load kexec_file_load init_module finit_module delete_module open_by_handle_at name_to_handle_at
-syslog reboot swapon swapoff acct quotactl quotactl_fd fanotify_init lookup_dcookie vhangup
-iopl ioperm modify_ldt settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname
-""".split()
+_DENIED = (
+    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise", "mount",
+    "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount",
+    "fspick", "mount_setattr", "open_tree_attr", "unshare", "setns", "keyctl", "add_key", "request_key",
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "open_by_handle_at",
+    "name_to_handle_at", "syslog", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd",
+    "fanotify_init", "lookup_dcookie", "vhangup", "iopl", "ioperm", "modify_ldt", "settimeofday",
+    "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
+)  # fmt: skip
 
 # Numbers for calls that an older libseccomp does not know; from 424 on they are the same on every machine.
 _NUMBERS = {

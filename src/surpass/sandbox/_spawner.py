@@ -102,7 +102,7 @@ class Spawner:
 
     def popen(self, command: list[str], **options: object) -> subprocess.Popen[bytes]:
         """Start a process whose parent thread is this one."""
-        return self.call(lambda: subprocess.Popen(command, **options))  # type: ignore[call-overload,no-any-return]
+        return self.call(lambda: subprocess.Popen(command, **options))  # type: ignore[call-overload]
 
 
 def _unstage(targets: list[str]) -> None:

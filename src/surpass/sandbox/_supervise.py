@@ -7,87 +7,17 @@ import os
 import selectors
 import signal
 import struct
-import subprocess
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
 
-from ._disk import DiskMeter
-from ._types import Completed, Limits, Reason, SandboxError
+from ._job import Started, Stream
+from ._types import Completed, Reason, SandboxError
 
-__all__ = ["Meter", "Started", "Supervisor", "Watched"]
+__all__ = ["Supervisor", "Watched"]
 
 _CHUNK = 1 << 16
 _PATIENCE_S = 5.0
-_MOST_LEFT = 64  # chunks read after the end; more is only there when a live writer goes on
 _CHECK_S = {"cgroup2": 0.05, "cgroup1": 0.05, "rlimit": 0.01}
-
-
-class Meter(Protocol):
-    """Keeps and reads the limits of one tree; one implementation a tier."""
-
-    tier: str
-
-    def admit(self, pid: int) -> None: ...
-    def begin(self) -> None: ...
-    def ended(self, tree_rusage_s: float) -> None: ...
-    def cpu_s(self) -> float: ...
-    def peak_memory_bytes(self) -> int: ...
-    def breach(self) -> Reason | None: ...
-    def afterwards(self, exit_code: int) -> Reason | None: ...
-    def pids(self) -> list[int]: ...
-    def close(self) -> None: ...
-
-
-@dataclass(slots=True)
-class Started:
-    """A command that is running, and all that is needed to see it through. The supervisor closes the descriptors."""
-
-    process: subprocess.Popen[bytes]
-    kill: Callable[[], None]
-    """Kill the whole tree; `process` then ends by itself."""
-    limits: Limits
-    meter: Meter
-    disk: DiskMeter
-    started: float
-    """time.monotonic() when the command was let go."""
-    stdin: bytes = b""
-    stdin_fd: int | None = None
-    stdout_fd: int | None = None
-    stderr_fd: int | None = None
-    report_fd: int | None = None
-    """Where the launcher says how the command ended, while whatever the command left behind may still run."""
-    after: list[Callable[[], None]] = field(default_factory=list)
-    """To be called when everything is over."""
-
-
-class _Stream:
-    """Keeps the first `cap` bytes of what comes and drops the rest."""
-
-    def __init__(self, fd: int, cap: int) -> None:
-        self.fd = fd
-        self._cap = cap
-        self._kept = bytearray()
-        self.truncated = False
-        os.set_blocking(fd, False)
-
-    def pump(self) -> bool:
-        """Read what is there now; False at the end of the stream. BlockingIOError: nothing now."""
-        chunk = os.read(self.fd, _CHUNK)
-        room = self._cap - len(self._kept)
-        self._kept += chunk[:room]
-        self.truncated |= len(chunk) > room
-        return bool(chunk)
-
-    def finish(self) -> bytes:
-        """Take what is left, without waiting for a writer that may still be alive."""
-        with contextlib.suppress(BlockingIOError):
-            for _ in range(_MOST_LEFT):
-                if not self.pump():
-                    break
-        return bytes(self._kept)
 
 
 class Supervisor:
@@ -101,9 +31,10 @@ class Supervisor:
         self._ended_at = 0.0
         self._status: int | None = None
         self._report = bytearray()
+        self._report_over = False
         self._input = memoryview(started.stdin)
         cap = started.limits.output_bytes
-        self._streams = {fd: _Stream(fd, cap) for fd in (started.stdout_fd, started.stderr_fd) if fd is not None}
+        self._streams = {fd: Stream(fd, cap) for fd in (started.stdout_fd, started.stderr_fd) if fd is not None}
         self._owned = [fd for fd in (started.stdin_fd, started.report_fd, *self._streams) if fd is not None]
         self._pidfd = os.pidfd_open(started.process.pid) if hasattr(os, "pidfd_open") else None
         self._wake_r, self._wake_w = os.pipe()
@@ -201,6 +132,7 @@ class Supervisor:
     def _read_report(self, fd: int) -> None:
         chunk = os.read(fd, 64)
         if not chunk:
+            self._report_over = True
             self._selector.unregister(fd)
             return
         self._report += chunk
@@ -222,7 +154,7 @@ class Supervisor:
 
     def _conclude(self) -> Completed:
         job = self._job
-        if job.report_fd is not None and self._status is None:
+        if job.report_fd is not None and not self._report_over:
             with contextlib.suppress(BlockingIOError):
                 os.set_blocking(job.report_fd, False)
                 self._read_report(job.report_fd)
@@ -255,8 +187,7 @@ class Supervisor:
         code = os.waitstatus_to_exitcode(self._status) if self._status is not None else self._job.process.returncode
         if code < 0:
             return 128 - code, True
-        # Without the launcher's report an exit status above 128 is how bubblewrap passes a signal on.
-        return code, self._status is None and code > 128
+        return code, self._status is None and self._job.encodes_signals and code > 128
 
     def _explain(self, exit_code: int, signalled: bool) -> Reason:
         job = self._job

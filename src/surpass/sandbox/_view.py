@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from ._python import interpreter, python_view
-from ._types import Limits, Mount, Role, SandboxError
+from ._types import Limits, Mount, SandboxError
 
 __all__ = ["LAUNCHER_PATH", "MEMORY_MOUNTS", "Arguments", "candidates", "environment", "fixed_part", "mounts_part"]
 
@@ -112,10 +112,10 @@ def mounts_part(args: Arguments, mounts: Sequence[Mount], limits: Limits, shown:
     args.add("--remount-ro", "/dev", "--remount-ro", "/")  # both are private but without a size limit
 
 
-def environment(env: Mapping[str, str], role: Role) -> dict[str, str]:
+def environment(env: Mapping[str, str]) -> dict[str, str]:
     """What the command finds: a few defaults, then the caller's. Nothing of the harness's own."""
     path = f"{Path(interpreter()).parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
-    defaults = {"PATH": path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "USER": role.value}
+    defaults = {"PATH": path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "USER": "sandbox"}
     return defaults | dict(env)
 
 

@@ -2,7 +2,17 @@
 
 from surpass.score.claim import Claim, claim
 from surpass.score.combine import TaskEstimate, combine
-from surpass.score.gap import MISSING, GapResult, Row, Table, UndefinedGap, build_table, find_value, gap, instance_gap
+from surpass.score.gap import (
+    MISSING,
+    GapResult,
+    Table,
+    TableRow,
+    UndefinedGap,
+    build_table,
+    find_value,
+    gap,
+    instance_gap,
+)
 from surpass.score.recovery import (
     CEILING,
     FLOOR,
@@ -26,10 +36,10 @@ __all__ = [
     "InstanceScore",
     "RecoveryError",
     "Reference",
-    "Row",
     "Scale",
     "Scorecard",
     "Table",
+    "TableRow",
     "TaskEstimate",
     "UndefinedGap",
     "UndefinedRecovery",

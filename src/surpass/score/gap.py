@@ -15,7 +15,17 @@ from surpass.score.numbers import is_finite, is_number
 from surpass.score.reference import Direction
 from surpass.score.sota import best_sota
 
-__all__ = ["MISSING", "GapResult", "Row", "Table", "UndefinedGap", "build_table", "find_value", "gap", "instance_gap"]
+__all__ = [
+    "MISSING",
+    "GapResult",
+    "Table",
+    "TableRow",
+    "UndefinedGap",
+    "build_table",
+    "find_value",
+    "gap",
+    "instance_gap",
+]
 
 MISSING = -1.0
 """The gap of an instance without a finite value."""
@@ -26,7 +36,7 @@ class UndefinedGap(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """What one instance is compared with."""
 
     metric: str
@@ -38,7 +48,7 @@ class Row:
 class Table:
     """Every instance that is scored, and why others of the metadata are not."""
 
-    rows: Mapping[str, Row]
+    rows: Mapping[str, TableRow]
     warnings: tuple[str, ...] = ()
 
 
@@ -71,7 +81,7 @@ def build_table(metadata: Mapping[str, Any]) -> Table:
     primary metric, that metric's name or a usable SOTA is left out with a warning; so is one whose SOTA is 0. A later
     entry of the same name replaces an earlier one. Any direction but "higher_is_better" means lower.
     """
-    rows: dict[str, Row] = {}
+    rows: dict[str, TableRow] = {}
     warnings: list[str] = []
     entries = metadata.get("performance_entries")
     if not isinstance(entries, list) or not entries:
@@ -119,7 +129,7 @@ def _numbers(scores: object, wanted: str) -> Iterator[float]:
         yield from _numbers(content, wanted)
 
 
-def _read_entry(entry: object) -> tuple[str, Row] | str:
+def _read_entry(entry: object) -> tuple[str, TableRow] | str:
     """The instance's name and row, or why there is none."""
     if not isinstance(entry, Mapping):
         return "it is not an object"
@@ -135,7 +145,7 @@ def _read_entry(entry: object) -> tuple[str, Row] | str:
     return f"'{name}': {row}" if isinstance(row, str) else (str(name), row)
 
 
-def _read_primary(primary: Mapping[str, Any]) -> Row | str:
+def _read_primary(primary: Mapping[str, Any]) -> TableRow | str:
     metric = primary.get("name")
     if not metric:
         return "its primary metric has no name"
@@ -145,7 +155,7 @@ def _read_primary(primary: Mapping[str, Any]) -> Row | str:
         return f"its SOTA cannot be read: {primary.get('sota_score')!r}"
     if sota == 0:
         return "its SOTA is 0"
-    return Row(str(metric), "higher" if higher else "lower", sota)
+    return TableRow(str(metric), "higher" if higher else "lower", sota)
 
 
 def _normalised(name: str) -> str:

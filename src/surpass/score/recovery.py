@@ -53,7 +53,8 @@ def recovery(value: float, reference: Reference) -> float:
     """
     if not math.isfinite(value):
         raise ValueError(f"recovery of {value} is undefined")
-    return _travelled(value, reference) / _distance(reference)
+    # Adding 0.0 turns the -0.0 of an unchanged start into a plain zero.
+    return _travelled(value, reference) / _distance(reference) + 0.0
 
 
 def recovery_se(value: float, value_se: float, reference: Reference) -> RecoveryError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import hashlib
 import json
 import os
@@ -106,6 +105,8 @@ class Experiment:
         Raises:
             ExperimentBusyError: somebody else holds it.
         """
+        import fcntl  # not on every system; reading an experiment needs no lock
+
         with _storage(self.root):
             descriptor = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -190,11 +191,13 @@ def without_password(url: str) -> str:
     if not url:
         return ""
     try:
-        return sa.make_url(url).set(password=None).render_as_string()
+        given = sa.make_url(url)
     except sa.exc.ArgumentError:
         raise ExperimentError(
             f"'{url}' is no database URL; write postgresql+psycopg://user@host/name or leave it out"
         ) from None
+    bare = sa.URL.create(given.drivername, given.username, None, given.host, given.port, given.database, given.query)
+    return bare.render_as_string()
 
 
 def _refuse_occupied(root: Path) -> None:

@@ -143,7 +143,9 @@ class Journal:
         """Every trial, in the order of planning."""
         query = sa.select(_TRIALS).where(_TRIALS.c.experiment == self._experiment)
         with self._begin() as connection:
-            rows = connection.execute(query.order_by(_TRIALS.c.number, _TRIALS.c.task, _TRIALS.c.agent)).mappings().all()
+            rows = (
+                connection.execute(query.order_by(_TRIALS.c.number, _TRIALS.c.task, _TRIALS.c.agent)).mappings().all()
+            )
         return [_trial(dict(row)) for row in rows]
 
     def trial(self, trial: str) -> Trial:

@@ -16,7 +16,7 @@ from typing import IO, Protocol, Self
 
 from surpass.trial.worker import DATABASE_VARIABLE
 
-__all__ = ["Engine", "Ended", "LocalEngine"]
+__all__ = ["Ended", "Engine", "LocalEngine"]
 
 _POLL_SECONDS = 0.05
 
@@ -69,7 +69,9 @@ class LocalEngine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     @property

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Any, Self
 
-from surpass.sandbox import Mount, Reason, Role, Running, Sandbox
+from surpass.sandbox import Completed, Mount, Reason, Role, Running, Sandbox
 from surpass.task import Task
 from surpass.verdict import trusted
 from surpass.verdict.errors import VerdictError
@@ -158,7 +158,7 @@ class Evaluator:
         line, _, process.buffered = process.buffered.partition(b"\n")
         return line
 
-    def _end(self) -> Any:
+    def _end(self) -> Completed:
         process = self._process
         assert process is not None
         self._process = None
@@ -168,7 +168,7 @@ class Evaluator:
         return done
 
     def _kill(self) -> Reason:
-        return self._end().reason if self._process is not None else Reason.KILLED  # type: ignore[no-any-return]
+        return self._end().reason if self._process is not None else Reason.KILLED
 
 
 def _document(line: bytes | None, nonce: object) -> dict[str, Any] | None:

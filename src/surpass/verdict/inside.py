@@ -34,6 +34,7 @@ def _load(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, _path("PRIVATE") / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their own module up while it is being executed
     spec.loader.exec_module(module)
     return module
 
@@ -103,6 +104,7 @@ def _answer(module: ModuleType, request: dict[str, Any], writer: int) -> None:
     from surpass.guard import Malformed
 
     started = time.perf_counter()
+    answer: dict[str, Any]
     try:
         result = module.evaluate(Path(request["outputs"]), Path(request["truth"]))
         answer = {"instances": {name: _plain(value) for name, value in result.items()}}
@@ -160,5 +162,5 @@ def _kill(function: Callable[[int, int], None], target: int) -> None:
 
 
 if __name__ == "__main__":
-    verbs = {"generate": _generate, "drive": _drive, "serve": _serve}
+    verbs: dict[str, Callable[..., int]] = {"generate": _generate, "drive": _drive, "serve": _serve}
     sys.exit(verbs[sys.argv[1]](*sys.argv[2:]))

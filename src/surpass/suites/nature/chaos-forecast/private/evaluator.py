@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from surpass.guard import Malformed, per_instance, read_array
 
 INSTANCES = ("flow", "circuit", "hidden-coordinate")
-BEST, WORST = 1e-6, 10.0  # the range in task.toml: a segment below or above it counts as the bound
+BEST, WORST = 1e-6, 20.0  # the range in task.toml: a segment below or above it counts as the bound
 _HUGE = 1e9  # keeps squares finite; far above WORST in any variable
 
 

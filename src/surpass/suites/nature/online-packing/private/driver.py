@@ -1,7 +1,7 @@
 """Plays the streams to the program, one item at a time, and keeps the record of its choices.
 
-The protocol, in lines of ASCII: `new CAPACITY` starts a stream and has no answer; a size has one answer, the free space of the
-bin to use or -1 for a new one. Nothing tells how long a stream is or which comes next. After the last one the pipe closes.
+The protocol, in lines of ASCII: `new CAPACITY` starts a stream and has no answer; a size has one answer, the free
+space of the bin to use or -1 for a new one. Nothing tells how long a stream is or which comes next.
 """
 
 from __future__ import annotations

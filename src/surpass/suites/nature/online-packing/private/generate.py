@@ -1,8 +1,8 @@
 """Streams of item sizes from two laws, as int16 arrays of shape (streams, items), one file a family.
 
-Set a: integers uniform on 20..100, capacity 150. Set b: 45 times a Weibull variate of shape 3, truncated to an integer
-and limited to 1..100, capacity 100 (truncation, not rounding: see source.toml). All streams of all families are played in
-one random order, so that neither a family nor the length of a stream is announced.
+Set a: integers uniform on 20..100, capacity 150. Set b: 45 times a Weibull variate of shape 3, truncated to an
+integer and limited to 1..100, capacity 100 (truncation, not rounding: see source.toml). All streams of all families are
+played in one random order, so that neither a family nor the length of a stream is announced.
 
 The streams repeat for a known (tier, seed), and this file is public: the seed must be a secret of many bits.
 """
@@ -52,9 +52,9 @@ def generate(
     inputs: Path,
     truth: Path,
     *,
-    a_120: int = 100,
-    a_250: int = 60,
-    a_500: int = 40,
+    a_120: int = 200,
+    a_250: int = 100,
+    a_500: int = 50,
     a_1000: int = 24,
     b_5k: int = 16,
     b_10k: int = 8,

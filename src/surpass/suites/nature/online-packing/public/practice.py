@@ -1,4 +1,4 @@
-"""Scores policy.py in the working directory on the practice streams, in one process: python /task/practice.py [family...]"""
+"""Scores policy.py in the working directory on the practice streams: python /task/practice.py [family...]"""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, os.getcwd())
+sys.path.insert(0, str(Path.cwd()))
 
 
 def pack(policy: object, items: list[int], capacity: int) -> int:

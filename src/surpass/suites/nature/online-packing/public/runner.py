@@ -1,12 +1,13 @@
-"""Connects policy.py in the working directory to the pipe. Run as `python -I /task/runner.py`; not part of a submission.
+"""Connects policy.py in the working directory to the pipe. Run as `python -I /task/runner.py`.
 
-Lines in: `new CAPACITY` starts a stream with a fresh Policy, a number is the size of the next item. Line out, one for each
-item: what `choose` returned. Whatever else the policy prints goes to stderr.
+Lines in: `new CAPACITY` starts a stream with a fresh Policy, a number is the size of the next item. Line out, one for
+each item: what `choose` returned. Whatever else the policy prints goes to stderr.
 """
 
 import operator
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def wire(choice: object) -> str:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    sys.path.insert(0, os.getcwd())  # -I leaves it out
+    sys.path.insert(0, str(Path.cwd()))  # -I leaves it out
     from policy import Policy
 
     capacity = 0

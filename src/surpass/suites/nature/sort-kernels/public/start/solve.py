@@ -82,7 +82,7 @@ def sorts(code: list[Instruction], inputs: np.ndarray) -> bool:
 
 
 def all_orders(k: int) -> np.ndarray:
-    """Every order pattern of k values, ties included (and some of them more than once), shape (k, n)."""
+    """Every way in which k values can compare, ties included, shape (k, n)."""
     ranks = np.zeros((1, 1), dtype=np.int8)
     for _ in range(k - 1):  # the new element lies level with rank g/2 (g even) or in a gap between ranks
         n, width = 2 * len(ranks) + 1, ranks.shape[1]
@@ -93,7 +93,7 @@ def all_orders(k: int) -> np.ndarray:
 
 
 def _dense(ranks: np.ndarray) -> np.ndarray:
-    """The same order patterns with ranks 0, 1, 2, ..."""
+    """The same comparisons with ranks 0, 1, 2, ..."""
     below = np.zeros_like(ranks)
     for value in range(int(ranks.min()), int(ranks.max()) + 1):
         below += (ranks > value) & (ranks == value).any(axis=0)

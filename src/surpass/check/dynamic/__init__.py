@@ -1,0 +1,1 @@
+"""Checks that run the package: in the sandbox, through the same judge as any submission."""

@@ -1,0 +1,1 @@
+"""Checks that only read the package."""

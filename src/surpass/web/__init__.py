@@ -1,0 +1,5 @@
+"""Pages for people: for now one static, self-contained report."""
+
+from surpass.web.static import write_report
+
+__all__ = ["write_report"]

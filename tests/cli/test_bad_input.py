@@ -172,6 +172,7 @@ EVIL = {
     "a socket": ("__import__('socket').socket(socket_af).bind('outputs/s')", "special-file"),
     "a million files": ("[open(f'outputs/{i}', 'w').close() for i in range(1_000_000)]", "disk|too-many-files"),
     "a zip bomb": ("np.savez_compressed('outputs/final/mean.npy', np.zeros(30_000_000))", "missing|unreadable|memory|disk"),
+    "a folder 3000 levels deep": ("[(os.mkdir('d'), os.chdir('d')) for _ in range(3000)]", "too-deep|disk"),
     "a pickle": ("np.save('outputs/final/mean.npy', np.array([print], dtype=object), allow_pickle=True)", "pickle"),
     "killing its parent": ("os.kill(os.getppid(), 9); os.kill(1, 9); os.kill(-1, 9)", "crashed"),
     "waiting past its budget": ("__import__('time').sleep(600)", "timeout"),

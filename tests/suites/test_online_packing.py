@@ -7,17 +7,19 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import surpass
 from surpass.guard import Malformed
@@ -53,12 +55,14 @@ class Case:
     def drive(self, command: list[str], cwd: Path, seconds: float = 50.0) -> None:
         """Connect the driver with a real process; beyond the budget the process is killed, as the harness does."""
         pipe = subprocess.PIPE
-        with subprocess.Popen(command, cwd=cwd, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            command, cwd=cwd, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as process:
             late = threading.Event()
 
             def stop() -> None:
                 late.set()
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)  # a grandchild would keep the pipe open
 
             timer = threading.Timer(seconds, stop)
             timer.start()
@@ -70,10 +74,11 @@ class Case:
                 raise
             finally:
                 timer.cancel()
-                process.kill()
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
     def run(self, solution: Path, seconds: float = 50.0) -> dict[str, dict[str, float]]:
-        self.drive([sys.executable, "-I", str(TASK / "public" / "runner.py")], solution, seconds)
+        self.drive([sys.executable, "-I", "-B", str(TASK / "public" / "runner.py")], solution, seconds)
         return evaluator.evaluate(self.outputs, self.truth)
 
 
@@ -177,9 +182,14 @@ def test_excess_by_hand():
     result = evaluator.summarise(np.array([3, 3]), np.array([2, 3]))
     assert result["excess"] == pytest.approx(20)
     # Residuals 3 - 1.2 * 2 = 0.6 and 3 - 1.2 * 3 = -0.6: error sqrt(0.72 / 1 / 2) = 0.6 over the mean bound 2.5.
-    assert result["excess_se"] == pytest.approx(24)
+    assert result["excess_se"] == pytest.approx(24 * 12.7062 / 1.96)
     assert "excess_se" not in evaluator.summarise(np.array([3]), np.array([2]))
     assert evaluator.summarise(np.array([2]), np.array([2]))["excess"] == INSTANCES["b-5k"]["range"][0]
+
+
+def test_students_factor():
+    for freedom in (1, 2, 3, 7, 15, 199):
+        assert evaluator.student(freedom) == pytest.approx(stats.t.ppf(0.975, freedom) / 1.96, rel=0.01)
 
 
 def test_replay_by_hand():
@@ -352,7 +362,7 @@ def test_null_is_zero_and_oracle_is_at_least_one(tmp_path, seed):
 def test_evil_is_rejected(small, solution):
     expect = tomllib.loads((solution / "evil.toml").read_text())["expect"]
     # The parent of the program must not be this process, which holds the streams in memory; a sandbox sees to that.
-    apart = ["sh", "-c", '"$0" -I "$1"; exit $?', sys.executable, str(TASK / "public" / "runner.py")]
+    apart = ["sh", "-c", '"$0" -I -B "$1"; exit $?', sys.executable, str(TASK / "public" / "runner.py")]
     with pytest.raises(Malformed) as failure:
         small.drive(apart, solution, seconds=4.0)
     assert failure.value.code == expect
@@ -389,7 +399,7 @@ def test_runner(tmp_path, body, code):
 def test_practice_agrees_with_the_judge(tmp_path):
     case = Case(tmp_path / "dev", tier="dev", a_120=3, b_5k=1)
     result = case.run(START)
-    command = [sys.executable, str(TASK / "public" / "practice.py"), "a-120"]
+    command = [sys.executable, "-B", str(TASK / "public" / "practice.py"), "a-120"]
     environment = {**os.environ, "SURPASS_DATA": str(tmp_path)}
     shown = subprocess.run(command, cwd=START, env=environment, capture_output=True, text=True, check=True).stdout
     assert shown.split()[:3] == ["a-120", "excess", f"{result['a-120']['excess']:.3f}"]

@@ -79,14 +79,43 @@ def test_a_changed_task_is_refused(make_experiment):
 def test_damaged_files_and_a_directory_that_cannot_be_written_are_reported(make_experiment, make_task, tmp_path):
     experiment = make_experiment()
     (experiment.root / "secret").write_text("not hex")
+    task = experiment.task("local/estimate-mean")
     with pytest.raises(StorageError, match="secret is damaged"):
-        open_experiment(experiment.root)
+        open_experiment(experiment.root).hidden(task, 0)
+    (experiment.root / "secret").unlink()
+    assert len(open_experiment(experiment.root, read_only=True).journal.trials()) == 1
     with pytest.raises(StorageError, match="proc"):
         create(tmp_path.__class__("/proc/surpass-test"), make_plan([make_task()], ["nop"]))
     experiment = make_experiment()
     (experiment.root / "surpass.db").unlink()
     with pytest.raises(StorageError, match=r"surpass\.db is missing"):
         open_experiment(experiment.root)
+
+
+def test_names_that_look_alike_and_odd_directories_stay_apart(make_task, tmp_path):
+    plan = make_plan([make_task()], ["m:A:x=1,y=2", "m:A:x=1 y=2"])
+    assert len({trial.id for trial in plan.trial_plans()}) == 2
+    for name in ("w?at", "per%41cent", "a b#c"):
+        create(tmp_path / name, plan)
+        for read_only in (True, False):
+            assert len(open_experiment(tmp_path / name, read_only=read_only).journal.trials()) == 2
+    assert not (tmp_path / "w").exists()
+
+
+def test_an_archive_on_a_read_only_medium_can_be_read(make_experiment, tmp_path):
+    experiment = make_experiment(trials=2)
+    experiment.journal.close()
+    place = tmp_path / "archive"
+    place.mkdir()
+    bound = subprocess.run(["mount", "--bind", "-o", "ro", str(experiment.root), str(place)], capture_output=True)
+    if bound.returncode != 0:
+        pytest.skip("a read-only bind mount needs root")
+    try:
+        assert len(open_experiment(place, read_only=True).journal.trials()) == 2
+        with pytest.raises(StorageError):
+            open_experiment(place)
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_a_password_is_never_stored():

@@ -10,6 +10,22 @@ from surpass.trial import State, run_trial
 from surpass.verdict import Outcome
 
 
+SPY = """
+import os, pathlib
+found = []
+for root in ("/data/feedback", "/data/final", "/private", "/truth", "/judged", "/harness"):
+    found += [str(p) for p in pathlib.Path(root).rglob("*") if "truth" in str(p) or "evaluator" in str(p)]
+try:
+    import surpass
+    found.append("surpass")
+except ImportError:
+    pass
+print(found)
+print(sorted(k for k in os.environ))
+print(pathlib.Path("/data/dev/truth/mean.npy").is_file())
+"""
+
+
 def _run(experiment, sandbox, agent="oracle"):
     (trial,) = [t for t in experiment.journal.trials() if t.plan.agent == agent]
     run_trial(experiment, trial.plan.id, sandbox)
@@ -47,34 +63,20 @@ def test_equal_seeds_see_equal_hidden_data_and_others_do_not(make_experiment, sa
 
 
 def test_the_tuner_finds_the_better_knob(make_experiment, sandbox):
-    trial = _run(make_experiment(["tuner"]), sandbox, "tuner")
+    from tests.conftest import TOML
+
+    toml = TOML.format(id="estimate-mean").replace("attempts = 3", "attempts = 8")
+    trial = _run(make_experiment(["tuner"], files={"task.toml": toml}), sandbox, "tuner")
     assert trial.state is State.DONE
     assert trial.verdict.scorecard.headline > 0.05
 
 
 def test_an_agent_sees_neither_truth_nor_private_files_nor_the_package(make_experiment, sandbox, monkeypatch, tmp_path):
-    agent = _own(
-        monkeypatch,
-        tmp_path,
-        """
-done = await bench.exec(["python", "-c", '''
-import os, pathlib
-found = []
-for root in ("/data/feedback", "/data/final", "/private", "/truth", "/judged", "/harness"):
-    found += [str(p) for p in pathlib.Path(root).rglob("*") if "truth" in str(p) or "evaluator" in str(p)]
-try:
-    import surpass
-    found.append("surpass")
-except ImportError:
-    pass
-print(found)
-print(sorted(k for k in os.environ))
-print(pathlib.Path("/data/dev/truth/mean.npy").is_file())
-'''])
+    body = f"""
+done = await bench.exec(["python", "-c", {SPY!r}])
 bench.log(done.stdout.decode() + done.stderr.decode())
-""",
-        "spy_agent_for_test",
-    )
+"""
+    agent = _own(monkeypatch, tmp_path, body, "spy_agent_for_test")
     monkeypatch.setenv("SOME_API_KEY", "secret")
     experiment = make_experiment([agent])
     trial = _run(experiment, sandbox, agent)

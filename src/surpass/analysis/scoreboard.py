@@ -17,7 +17,7 @@ from surpass.score import FLOOR, Claim, combine
 from surpass.task.spec import Claims
 from surpass.trial import Experiment, PlannedTask, State, Trial
 
-__all__ = ["LEVEL", "is_judged", "rows_json", "score", "scoreboard"]
+__all__ = ["LEVEL", "final_recovery", "is_judged", "rows_json", "score", "scoreboard"]
 
 LEVEL = 0.95
 _JUDGED = (State.DONE, State.FAILED, State.INVALID)

@@ -9,8 +9,9 @@ from pathlib import Path
 from surpass.check._registry import CHECKS
 from surpass.check._types import Check, Finding, Kind, Problem, Remark, Report, Skip
 from surpass.check.dynamic.lab import Lab
+from surpass.guard.removal import remove_tree
 from surpass.sandbox import Sandbox, SandboxError
-from surpass.task import Task, UnknownNameError
+from surpass.task import Task, TaskError, UnknownNameError
 from surpass.verdict import VerdictError
 
 __all__ = ["run_checks", "select_checks"]
@@ -57,17 +58,18 @@ def run_checks(
     """
     findings: list[Finding] = []
     stopped: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="surpass-check-") as root:
-        lab = Lab(task, sandbox, Path(root)) if sandbox is not None else None
-        try:
-            for check in select_checks(only, static_only=static_only):
-                on_start(check)
-                for finding in _findings(check, task, lab, stopped):
-                    findings.append(finding)
-                    on_finding(finding)
-        finally:
-            if lab is not None:
-                lab.close()
+    root = Path(tempfile.mkdtemp(prefix="surpass-check-"))
+    lab = Lab(task, sandbox, root) if sandbox is not None else None
+    try:
+        for check in select_checks(only, static_only=static_only):
+            on_start(check)
+            for finding in _findings(check, task, lab, stopped):
+                findings.append(finding)
+                on_finding(finding)
+    finally:
+        if lab is not None:
+            lab.close()
+        remove_tree(root)
     return findings
 
 
@@ -87,6 +89,8 @@ def _findings(check: Check, task: Task, lab: Lab | None, stopped: dict[str, str]
             yield _finding(check, task, said)
     except Skip as skip:
         remark = str(skip)
+    except TaskError as error:
+        remark = f"the package is incomplete: {error}"
     except SandboxError as error:
         remark = f"the sandbox failed: {error}"
     except VerdictError as error:

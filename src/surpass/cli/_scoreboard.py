@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from surpass.analysis import Overall, Row, Scoreboard
 
+    Columns = tuple[tuple[str, int], ...]
+
 __all__ = ["print_scoreboard"]
 
 _STYLES = {
@@ -31,7 +33,13 @@ _NARROWEST_NAME = 12
 def print_scoreboard(scoreboard: Scoreboard) -> None:
     """Print one line an agent under each task, then one an agent over all tasks; remarks go to stderr."""
     interval = f"{scoreboard.level:.0%} interval"
-    columns = (("recovery", _RECOVERY), (interval, _INTERVAL), ("g", _GAP), ("claim", -_CLAIM), ("trials", -_TRIALS))
+    columns: Columns = (
+        ("recovery", _RECOVERY),
+        (interval, _INTERVAL),
+        ("g", _GAP),
+        ("claim", -_CLAIM),
+        ("trials", -_TRIALS),
+    )
     agents = [row.agent for row in scoreboard.rows]
     _print_table(agents, columns, [])
     for task, rows in groupby(scoreboard.rows, key=lambda row: row.task):
@@ -70,9 +78,7 @@ def _overall(line: Overall) -> list[Text]:
     ]
 
 
-def _print_table(
-    agents: list[str], columns: tuple[tuple[str, int], ...], rows: list[list[Text]], *, header: bool = True
-) -> None:
+def _print_table(agents: list[str], columns: Columns, rows: list[list[Text]], *, header: bool = True) -> None:
     """A name column as wide as the names need and the line allows; a negative width is one of words, not numbers."""
     from rich.table import Table
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
-def check(
+def check(  # noqa: PLR0917 - the options of a command
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[TASK]...", help="A task's id, suite/id, or folder; all when none.")
     ] = None,
@@ -63,13 +63,15 @@ def check(
 
 def _sandbox() -> Sandbox | None:
     """The sandbox, or None with a word of explanation: the static checks are worth having without one."""
-    from surpass.sandbox import SandboxUnavailable, open_sandbox
+    from surpass.sandbox import SandboxUnavailable, open_sandbox, require_safe
 
     try:
-        return open_sandbox()
+        sandbox = open_sandbox()
+        require_safe(sandbox)
     except SandboxUnavailable as error:
         notes.print(f"the dynamic checks are skipped: {error}", markup=False, soft_wrap=True)
         return None
+    return sandbox
 
 
 def _progress() -> AbstractContextManager[Progress]:

@@ -63,6 +63,7 @@ def _judged(task: Task, directory: Path, tier: Tier, seed: int | None, unsafe: b
     import secrets
     import tempfile
 
+    from surpass.guard.removal import remove_tree
     from surpass.sandbox import open_sandbox, require_safe
     from surpass.task import Tier
     from surpass.verdict import Judge, hidden_seed, judge_solution
@@ -72,10 +73,12 @@ def _judged(task: Task, directory: Path, tier: Tier, seed: int | None, unsafe: b
         require_safe(sandbox)
     secret = secrets.token_bytes(32) if seed is None else hashlib.sha256(f"surpass:{seed}".encode()).digest()
     hidden = {each: hidden_seed(secret, task, each, seed or 0) for each in Tier}
-    with tempfile.TemporaryDirectory(prefix="surpass-grade-") as scratch:
-        place = Path(scratch)
+    place = Path(tempfile.mkdtemp(prefix="surpass-grade-"))
+    try:
         with Judge(task, sandbox, place=place / "judged", data=place / "data", hidden=hidden) as judge:
             return judge_solution(judge, directory, place / "judged" / "1", sandbox, tier)
+    finally:
+        remove_tree(place)
 
 
 def _rescored(task: Task, recorded: Path) -> Verdict:

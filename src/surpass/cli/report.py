@@ -28,7 +28,7 @@ def report(
     from surpass.trial import open_experiment
     from surpass.web import write_report
 
-    experiment = open_experiment(directory, password_url=database)
+    experiment = open_experiment(directory, password_url=database, read_only=True)
     board = scoreboard(experiment)
     if json:
         emit_json(rows_json(board))

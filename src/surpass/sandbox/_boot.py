@@ -14,7 +14,7 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -72,7 +72,7 @@ class Boot:
 
     def with_pipes(self, stdin: bytes) -> Started:
         """Start with pipes for stdout and stderr, and for stdin when there is something to read."""
-        with self._ours, self._theirs:
+        with _translated(), self._ours, self._theirs:
             feed: int | None = None
             source: int = subprocess.DEVNULL
             if stdin:
@@ -85,7 +85,7 @@ class Boot:
 
     def with_descriptors(self, stdin: int, stdout: int) -> Started:
         """Start with the caller's descriptors."""
-        with self._ours, self._theirs:
+        with _translated(), self._ours, self._theirs:
             started = self._start(stdin, stdout)
             self._ours.pop_all()
             return started
@@ -137,8 +137,9 @@ class Boot:
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 raise
-        for fd in (status, gate, *(() if machine.launcher else (report,))):
+        for fd in (gate, *(() if machine.launcher else (report,))):
             os.close(fd)
+        started.after.append(lambda: os.close(status))  # bubblewrap writes to it once more, at its end
         started.stderr_fd = errors
         started.report_fd = report if machine.launcher else None
         return started
@@ -262,6 +263,14 @@ class Boot:
         own = [str(mount.target) for mount in self._request.mounts if mount.source is None and mount.writable]
         for path in (*MEMORY_MOUNTS, *own):
             disk.watch_memory(f"/proc/{inner}/root{path}")
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:  # too many open files, no memory, ...
+        raise SandboxError(f"cannot start a sandbox: {error}") from error
 
 
 def _sources(mounts: Sequence[Mount]) -> dict[str, str]:

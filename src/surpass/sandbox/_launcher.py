@@ -172,6 +172,7 @@ def launcher(
     for which, value in rlimits.items():
         asm.call("prlimit64", 0, which, asm.address(struct.pack("<QQ", value, value)), 0)
         asm.or_else("failed")
+    asm.call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)  # keeps everybody from this process's descriptors and memory
     asm.call("fork")
     asm.or_else("failed")
     asm.jump("0f84", "child")  # jz
@@ -192,7 +193,6 @@ def launcher(
 
 def _reap(asm: _Assembler, report: int) -> None:
     asm.load("r14", "rax")  # the command's process id
-    asm.call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
     asm.label("wait")
     asm.call("wait4", 0xFFFFFFFFFFFFFFFF, "rsp", 0, 0)
     asm.raw("4c39f0")  # cmp rax, r14

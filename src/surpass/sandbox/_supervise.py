@@ -27,7 +27,6 @@ class Supervisor:
         self._job = started
         self._selector = selectors.DefaultSelector()
         self._stop: Reason | None = None
-        self._stopped_at = 0.0
         self._ended_at = 0.0
         self._status: int | None = None
         self._report = bytearray()
@@ -36,9 +35,15 @@ class Supervisor:
         cap = started.limits.output_bytes
         self._streams = {fd: Stream(fd, cap) for fd in (started.stdout_fd, started.stderr_fd) if fd is not None}
         self._owned = [fd for fd in (started.stdin_fd, started.report_fd, *self._streams) if fd is not None]
-        self._pidfd = os.pidfd_open(started.process.pid) if hasattr(os, "pidfd_open") else None
-        self._wake_r, self._wake_w = os.pipe()
-        self._owned += [self._wake_r, self._wake_w]
+        self._pidfd: int | None = None
+        try:
+            self._wake_r, self._wake_w = os.pipe()
+            self._owned += [self._wake_r, self._wake_w]
+            if hasattr(os, "pidfd_open"):
+                self._pidfd = os.pidfd_open(started.process.pid)
+        except BaseException:
+            self._abandon()
+            raise
 
     def interrupt(self) -> None:
         """Ask for the end of the command, from any thread, while `run` is under way."""
@@ -53,11 +58,15 @@ class Supervisor:
                 pass
             return self._conclude()
         except BaseException:
-            self._job.kill()
-            self._reap(block=True)
+            self._abandon()
             raise
         finally:
             self._close()
+
+    def _abandon(self) -> None:
+        self._job.kill()
+        self._reap(block=True)
+        self._close()
 
     def _register(self) -> None:
         job = self._job
@@ -81,10 +90,10 @@ class Supervisor:
         if self._reap(block=False):
             return True
         now = time.monotonic()
-        if self._stop is not None:
-            if now - self._stopped_at > _PATIENCE_S:  # never seen: the kernel kills, not the command
+        if self._stop is not None or self._status is not None:
+            if now - self._ended_at > _PATIENCE_S:  # never seen: the kernel kills what is left, at once
                 job.process.kill()
-        elif self._status is None:
+        else:
             reason = Reason.TIMEOUT if now >= job.started + job.limits.wall_s else self._breach()
             if reason is not None:
                 self._end(reason)
@@ -100,7 +109,7 @@ class Supervisor:
 
     def _end(self, reason: Reason) -> None:
         self._stop = reason
-        self._stopped_at = self._ended_at = time.monotonic()
+        self._ended_at = time.monotonic()
         self._job.kill()
 
     def _handle(self, fd: int) -> None:
@@ -204,12 +213,13 @@ class Supervisor:
 
     def _close(self) -> None:
         self._selector.close()
+        actions, self._job.after = self._job.after, []
         for fd in (*self._owned, *([self._pidfd] if self._pidfd is not None else [])):
             os.close(fd)
         self._owned, self._pidfd = [], None
         self._job.disk.close()
         self._job.meter.close()
-        for action in self._job.after:
+        for action in actions:
             action()
 
 

@@ -161,8 +161,11 @@ def _cache_file(sandbox: Sandbox) -> Path | None:
         return None
     state = (boot, os.uname(), os.geteuid(), sys.prefix, sandbox.capabilities, bwrap, sources)
     digest = hashlib.sha256(repr(state).encode()).hexdigest()[:32]
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "surpass" / f"probe-{digest}.json"
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home
+        return None
+    return home / "surpass" / f"probe-{digest}.json"
 
 
 def _remember(file: Path, results: list[ProbeResult]) -> None:

@@ -152,7 +152,10 @@ def read_document(path: Path, model: type[Document]) -> Document:
     except tomllib.TOMLDecodeError as error:
         raise TaskError(f"{path}: not valid TOML: {error}") from None
     except ValidationError as error:
-        problems = [_explained(path, text, model, detail) for detail in error.errors()]
+        details = error.errors()
+        # An invalid entry does not count towards a list's length, so a lone one would be reported as absent too.
+        details = [detail for detail in details if detail["type"] != "too_short"] or details
+        problems = [_explained(path, text, model, detail) for detail in details]
         raise TaskError("\n".join(problems)) from None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 
@@ -61,11 +62,10 @@ class TrialFolder:
 class Experiment:
     """An opened experiment. Read it from anywhere; change it only while holding `lock()`."""
 
-    def __init__(self, root: Path, plan: ExperimentPlan, journal: Journal, secret: bytes) -> None:
+    def __init__(self, root: Path, plan: ExperimentPlan, journal: Journal) -> None:
         self.root = root
         self.plan = plan
         self.journal = journal
-        self._secret = secret
 
     def folder(self, trial: str) -> TrialFolder:
         """A trial's folder."""
@@ -76,8 +76,19 @@ class Experiment:
         return self.root / "data" / task.name.replace("/", ".") / str(seed)
 
     def hidden(self, task: Task, seed: int) -> dict[Tier, int]:
-        """The generator's seed for each tier."""
-        return {tier: hidden_seed(self._secret, task, tier, seed) for tier in Tier}
+        """The generator's seed for each tier.
+
+        Raises:
+            StorageError: the secret is missing or damaged. A published experiment may leave it out: reading needs none.
+        """
+        with _storage(self.root):
+            try:
+                secret = bytes.fromhex((self.root / _SECRET).read_text("ascii"))
+            except ValueError:
+                raise StorageError(
+                    f"{self.root / _SECRET} is damaged; restore it from a copy of the experiment"
+                ) from None
+        return {tier: hidden_seed(secret, task, tier, seed) for tier in Tier}
 
     def task(self, name: str) -> Task:
         """A planned task, as it was when it was planned.
@@ -142,33 +153,28 @@ def create(root: Path, plan: ExperimentPlan, *, password_url: str = "", reproduc
         (root / "trials").mkdir(exist_ok=True)
         write_atomically(root / _SECRET, secret.hex() + "\n", mode=0o600)
         write_atomically(root / "environment.json", json.dumps(dataclasses.asdict(fingerprint()), indent=2) + "\n")
-    journal = Journal(_url(root, password_url or plan.database), plan.id)
+    journal = Journal(password_url or plan.database or _sqlite(root), plan.id)
     journal.add(plan.trial_plans())
     # The plan comes last: a directory with a plan is complete, one without can be thrown away.
     with _storage(root):
         write_atomically(root / _PLAN, _toml(plan))
-    return Experiment(root, plan, journal, secret)
+    return Experiment(root, plan, journal)
 
 
-def open_experiment(root: Path, *, password_url: str = "") -> Experiment:
-    """Open an experiment that exists.
+def open_experiment(root: Path, *, password_url: str = "", read_only: bool = False) -> Experiment:
+    """Open an experiment that exists. `read_only` writes nothing, so that an archive can be read where it lies.
 
     Raises:
         ExperimentError: there is none at `root`.
-        StorageError: its journal or its secret cannot be read.
+        StorageError: its journal cannot be read.
     """
     if not (root / _PLAN).is_file():
         raise ExperimentError(f"{root} holds no experiment (no {_PLAN}); `surpass run -o {root}` would start one")
     plan = read_document(root / _PLAN, ExperimentPlan)
-    with _storage(root):
-        try:
-            secret = bytes.fromhex((root / _SECRET).read_text("ascii"))
-        except ValueError:
-            raise StorageError(f"{root / _SECRET} is damaged; restore it from a copy of the experiment") from None
     url = password_url or os.environ.get("SURPASS_DATABASE", "") or plan.database
     if not url and not (root / "surpass.db").is_file():
         raise StorageError(f"{root / 'surpass.db'} is missing; restore it from a copy of the experiment")
-    return Experiment(root, plan, Journal(_url(root, url), plan.id), secret)
+    return Experiment(root, plan, Journal(url or _sqlite(root, read_only), plan.id, read_only=read_only))
 
 
 def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
@@ -214,8 +220,14 @@ def _refuse_occupied(root: Path) -> None:
         raise ExperimentError(f"{root} is not empty (it holds '{others[0]}'); choose another directory with -o")
 
 
-def _url(root: Path, url: str) -> str:
-    return url or f"sqlite:///{root.resolve() / 'surpass.db'}"
+def _sqlite(root: Path, read_only: bool = False) -> sa.URL:
+    """The journal's file. Built from parts: a directory's name may hold any character."""
+    path = str(root.resolve() / "surpass.db")
+    if not read_only:
+        return sa.URL.create("sqlite", database=path)
+    # A finished journal on a read-only medium has no write-ahead log, and no place to make one.
+    mode = {"mode": "ro"} if os.access(root, os.W_OK) else {"immutable": "1"}
+    return sa.URL.create("sqlite", database=f"file:{quote(path)}", query={**mode, "uri": "true"})
 
 
 @contextlib.contextmanager

@@ -108,10 +108,12 @@ class Journal:
     Every method raises StorageError when the database cannot be reached, is full, or is damaged.
     """
 
-    def __init__(self, url: str, experiment: str) -> None:
+    def __init__(self, url: str | sa.URL, experiment: str, *, read_only: bool = False) -> None:
         self._experiment = experiment
         with _storage():
             self._engine = sa.create_engine(url)
+            if read_only:
+                return
             if self._engine.dialect.name == "sqlite":
                 sa.event.listen(self._engine, "connect", _configure_sqlite)
             _METADATA.create_all(self._engine)
@@ -136,11 +138,12 @@ class Journal:
             }
             for plan in plans
         ]
-        with self._begin() as connection:
-            connection.execute(sa.insert(_TRIALS), rows)
+        if rows:
+            with self._begin() as connection:
+                connection.execute(sa.insert(_TRIALS), rows)
 
     def trials(self) -> list[Trial]:
-        """Every trial, in the order of planning."""
+        """Every trial, by number, then task, then agent."""
         query = sa.select(_TRIALS).where(_TRIALS.c.experiment == self._experiment)
         with self._begin() as connection:
             rows = (
@@ -195,9 +198,9 @@ class Journal:
                 raise StateError(f"trial {trial} is not in state {old}; another process has moved it")
             connection.execute(sa.insert(_TRANSITIONS), step)
 
-    def finish(self, trial: str, old: State, new: State, verdict: Verdict) -> None:
+    def finish(self, trial: str, old: State, new: State, verdict: Verdict, **values: Any) -> None:
         """Journal a final verdict and the outcome that follows from it, in one transaction."""
-        self.move(trial, old, new, verdict=_dumped(verdict))
+        self.move(trial, old, new, verdict=_dumped(verdict), **values)
 
     def add_attempt(self, trial: str, attempt: Attempt) -> None:
         """Journal one attempt and the solve time used so far, in one transaction."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,9 +50,10 @@ class ExperimentPlan(_Document):
 
     def trial_plans(self) -> list[TrialPlan]:
         """Every trial in a fixed order: repetitions outermost, so that a partial run covers every task and agent."""
+        slugs = _slugs([task.name for task in self.task]) | _slugs(list(self.agents))
         return [
             TrialPlan(
-                id=f"{_slug(task.name)}.{_slug(agent)}.{index}",
+                id=f"{slugs[task.name]}.{slugs[agent]}.{index}",
                 task=task.name,
                 agent=agent,
                 index=index,
@@ -108,5 +111,11 @@ def make_plan(
     )
 
 
-def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9@=_-]+", "-", name).strip("-")
+def _slugs(names: list[str]) -> dict[str, str]:
+    """A file name for each; names that would share one are told apart by a hash."""
+    plain = {name: re.sub(r"[^A-Za-z0-9@=_-]+", "-", name).strip("-")[:100] for name in names}
+    shared = {slug for slug, count in Counter(plain.values()).items() if count > 1}
+    return {
+        name: f"{slug}-{hashlib.sha256(name.encode()).hexdigest()[:8]}" if slug in shared else slug
+        for name, slug in plain.items()
+    }

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterator
 
 from surpass.agent import Agent, BudgetExhausted, build
+from surpass.guard.removal import remove_tree
 from surpass.hints import build_prompt
 from surpass.sandbox import Sandbox, SandboxError
 from surpass.task import Task, Tier
@@ -80,7 +81,7 @@ class _Runner:
         workspace = self._folder.workspace
         part = workspace.with_name("workspace.part")
         for folder in (part, workspace):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
         shutil.copytree(self._task.start, part, ignore=shutil.ignore_patterns("__pycache__"))
         self._sandbox.adopt(part)
         part.rename(workspace)
@@ -122,7 +123,8 @@ class _Runner:
             sealed = judge.seal(self._folder.workspace, place / "submission")
         except Rejection as rejection:
             verdict = judge.rejected(rejection, Tier.FINAL)
-            self._journal.finish(self._id, State.SOLVING, _OUTCOMES[verdict.outcome], verdict)
+            spent = {"solve_seconds": used, "error": error}
+            self._journal.finish(self._id, State.SOLVING, _OUTCOMES[verdict.outcome], verdict, **spent)
             self._publish(verdict)
             return
         values = {"chosen": 0, "submission": sealed.digest, "solve_seconds": used, "error": error}

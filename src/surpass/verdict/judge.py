@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from surpass.guard.removal import remove_tree
 from surpass.sandbox import Sandbox, SandboxError
 from surpass.score import Reference, Scorecard, score_instances
 from surpass.task import Deliverable, Instance, Spec, Task, Tier, is_finite_number
@@ -131,13 +131,13 @@ class Judge:
         written = sealed.parent / f"written-{tier.value}"
         outputs = sealed.parent / f"outputs-{tier.value}"
         for folder in (written, outputs):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
         written.mkdir()
         try:
             done = execute(self.task, sealed, data, written, self._sandbox)
             self.seal(written, outputs)
         finally:
-            shutil.rmtree(written, ignore_errors=True)
+            remove_tree(written)
         return outputs, Timings(run_s=done.wall_s, run_cpu_s=done.cpu_s, run_peak_memory_bytes=done.peak_memory_bytes)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from surpass.analysis import AttemptSeries, InstanceRow, Reading, Row, Scoreboard, attempt_series, score
+from surpass.analysis.scoreboard import final_recovery, is_judged
 from surpass.score import CEILING, FLOOR
 from surpass.task import Task, TaskError
 from surpass.trial import Experiment, PlannedTask, Trial, TrialFolder
@@ -42,6 +43,7 @@ class TrialLine:
 
     trial: Trial
     recovery: float | None
+    """What counts in the estimate; None when the trial does not count."""
     feedback: float | None
     attempts: int
     code: str
@@ -117,9 +119,9 @@ def strip(low: float | None, mean: float | None, high: float | None) -> Strip | 
 def _section(subject: _Subject, planned: PlannedTask, number: int) -> TaskSection:
     reading = subject.reading
     rows = tuple(row for row in subject.board.rows if row.task == planned.name)
-    series = attempt_series(reading, planned.name)
     task = reading.tasks[planned.name]
     order = {row.agent: place for place, row in enumerate(rows)}
+    series = sorted(attempt_series(reading, planned.name), key=lambda one: (order[one.agent], one.index))
     trials = sorted(
         (trial for trial in reading.trials if trial.plan.task == planned.name),
         key=lambda trial: (order[trial.plan.agent], trial.plan.index),
@@ -133,7 +135,7 @@ def _section(subject: _Subject, planned: PlannedTask, number: int) -> TaskSectio
         instances=_blocks(rows),
         plot=attempts_plot(series, subject.colours),
         series=tuple(one for one in series if one.points),
-        trials=tuple(_line(subject, trial) for trial in trials),
+        trials=tuple(_line(subject, planned, trial) for trial in trials),
     )
 
 
@@ -149,7 +151,7 @@ def _blocks(rows: tuple[Row, ...]) -> tuple[InstanceBlock, ...]:
     )
 
 
-def _line(subject: _Subject, trial: Trial) -> TrialLine:
+def _line(subject: _Subject, planned: PlannedTask, trial: Trial) -> TrialLine:
     attempts = subject.reading.attempts[trial.plan.id]
     chosen = next((attempt for attempt in attempts if attempt.number == trial.chosen), None)
     card = chosen.verdict.scorecard if chosen else None
@@ -157,7 +159,7 @@ def _line(subject: _Subject, trial: Trial) -> TrialLine:
     said = [trial.error, verdict.detail if verdict else None]
     return TrialLine(
         trial=trial,
-        recovery=verdict.scorecard.headline if verdict and verdict.scorecard else None,
+        recovery=final_recovery(trial) if is_judged(trial, planned) else None,
         feedback=card.headline if card else None,
         attempts=len(attempts),
         code=verdict.code if verdict else "",

@@ -106,8 +106,12 @@ class Lab:
         """A shipped solution at one seed, from memory when it was judged before.
 
         Raises:
+            Skip: there is no start.
+            TaskError: the package does not ship the solution.
             VerdictError: the harness could not judge it.
         """
+        if not self.task.start.is_dir():
+            raise Skip("there is no public/start/ (S01)")
         if (solution, seed) not in self._trials:
             bench = self.bench(seed)
             place = self.fresh(solution, bench.place)

@@ -14,7 +14,7 @@ from surpass.verdict import Outcome
 
 __all__ = ["broken_programs_never_score"]
 
-_LEAST_SECONDS = 5.0
+_LEAST_SECONDS = 3.0
 _SLOWDOWN = 4.0
 """A hanging program is given this many times what the oracle took."""
 

@@ -24,6 +24,7 @@ _COMMON = frozenset(
         " this through to under using via we which with without"
     )
 )
+_NO_NAMES = {"et al", "others", "he", "so", "do", *_COMMON}
 _RUN = 4
 """Words in a row that, when most of them carry meaning, point to a title."""
 
@@ -76,7 +77,7 @@ def _runs(words: list[str]) -> Iterator[list[str]]:
 def hides_authors_and_venue(task: Task) -> Report:
     """S15: authors' family names, DOI and venue; hints may not name authors and DOI either."""
     paper = source_of(task).paper
-    authors = [name for name in paper.authors if len(name) >= 3 and name.lower().strip(".") not in ("et al", "others")]
+    authors = [name for name in paper.authors if len(name) >= 2 and name.lower().strip(".") not in _NO_NAMES]
     for name, text in _shown_with_hints(task):
         for author in authors:
             if not is_placeholder(author) and _names(author, text):

@@ -1,4 +1,4 @@
-"""Readings of tanks at constant levels, a share of them wrong by far. The same arguments give the same bytes."""
+"""Readings of vessels at constant levels, a share of them wrong by far. The same arguments give the same bytes."""
 
 from __future__ import annotations
 

@@ -91,6 +91,23 @@ for tier in ("feedback", "final"):
     np.save(target / "mean.npy", np.array([5.0 + SHIFT]))
 """
 
+SOURCE = """
+licence = "none needed"
+
+[paper]
+title = "On means"
+authors = ["Somebody"]
+venue = "Journal of Examples"
+year = 2020
+doi = "10.1234/example"
+
+[[row]]
+instance = "mean"
+sota = "0.1"
+where = "Table 1"
+checked = "read"
+"""
+
 ORACLE = START.replace("[5.0 + SHIFT]", "[values.mean()]")
 
 
@@ -113,6 +130,7 @@ def make_task(tmp_path: Path) -> Callable[..., Task]:
             "hints/full.md": "The arithmetic mean is best.\n",
             "private/generate.py": GENERATE,
             "private/evaluator.py": EVALUATOR,
+            "private/source.toml": SOURCE,
             "public/start/solve.py": START,
             "solutions/oracle/solve.py": ORACLE,
         }

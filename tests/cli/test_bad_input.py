@@ -32,8 +32,16 @@ def one_sentence(result, code: ExitCode, *parts: str) -> None:
     [
         (["show", "sort-kernel"], ExitCode.UNKNOWN, ["unknown task 'sort-kernel'", "did you mean 'sort-kernels'?"]),
         (["run", "-s", "quik", "-a", "nop"], ExitCode.UNKNOWN, ["unknown suite 'quik'", "did you mean 'quick'?"]),
-        (["run", "-s", "quick", "-a", "orcale"], ExitCode.UNKNOWN, ["unknown agent 'orcale'", "did you mean 'oracle'?"]),
-        (["run", "-s", "quick", "-a", "nop", "--hints", "ful"], ExitCode.UNKNOWN, ["unknown hint level 'ful'", "'full'"]),
+        (
+            ["run", "-s", "quick", "-a", "orcale"],
+            ExitCode.UNKNOWN,
+            ["unknown agent 'orcale'", "did you mean 'oracle'?"],
+        ),
+        (
+            ["run", "-s", "quick", "-a", "nop", "--hints", "ful"],
+            ExitCode.UNKNOWN,
+            ["unknown hint level 'ful'", "'full'"],
+        ),
         (["run", "-s", "nature", "--profile", "quik", "-a", "nop"], ExitCode.UNKNOWN, ["unknown profile 'quik'"]),
         (["list", "-s", "nothing"], ExitCode.UNKNOWN, ["unknown suite 'nothing'"]),
         (["list", "--tasks", "."], ExitCode.UNKNOWN, ["holds no task"]),
@@ -67,7 +75,7 @@ def test_no_bubblewrap_and_no_user_namespaces(surpass, make_task, monkeypatch, t
     task = make_task()
     monkeypatch.setenv("SURPASS_BWRAP", str(tmp_path / "missing"))
     result = surpass("run", "-t", task.root, "-a", "nop", "-o", "e")
-    one_sentence(result, ExitCode.SANDBOX, "bwrap")
+    one_sentence(result, ExitCode.SANDBOX, "bubblewrap")
     assert not Path("e").exists()
     refuses = tmp_path / "bwrap"
     refuses.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
@@ -80,7 +88,7 @@ def test_no_bubblewrap_and_no_user_namespaces(surpass, make_task, monkeypatch, t
 def test_elsewhere_than_linux_what_needs_no_sandbox_works(surpass, make_task, monkeypatch):
     task = make_task()
     assert surpass("run", "-t", task.root, "-a", "oracle", "-o", "e").code == 0
-    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "freebsd14")
     assert surpass("list", "--json").code == 0
     assert surpass("show", task.root).code == 0
     assert surpass("report", "e", "--json").json()[0]["recovery"] > 0.8
@@ -95,7 +103,9 @@ def test_an_output_that_is_taken_or_busy(surpass, make_task):
     task = make_task()
     assert surpass("run", "-t", task.root, "-a", "nop", "-o", "e").code == 0
     before = sorted(Path("e").rglob("*"))
-    one_sentence(surpass("run", "-t", task.root, "-a", "nop", "-o", "e"), ExitCode.EXPERIMENT, "already holds", "resume")
+    one_sentence(
+        surpass("run", "-t", task.root, "-a", "nop", "-o", "e"), ExitCode.EXPERIMENT, "already holds", "resume"
+    )
     assert sorted(Path("e").rglob("*")) == before
     with open_experiment(Path("e")).lock():
         one_sentence(surpass("resume", "e"), ExitCode.EXPERIMENT, f"in use by process {os.getpid()}")
@@ -124,7 +134,18 @@ def test_a_full_disk_is_one_sentence_and_the_run_can_be_resumed(make_task, tmp_p
         pytest.skip("mounting a small file system needs root")
     try:
         task = make_task({"public/start/ballast.bin": "x" * 300_000})
-        command = [sys.executable, "-m", "surpass.cli.main", "run", "-t", str(task.root), "-a", "nop", "-o", str(small / "e")]
+        command = [
+            sys.executable,
+            "-m",
+            "surpass.cli.main",
+            "run",
+            "-t",
+            str(task.root),
+            "-a",
+            "nop",
+            "-o",
+            str(small / "e"),
+        ]
         full = subprocess.run(command, capture_output=True, text=True, check=False)
         assert full.returncode == ExitCode.STORAGE, full.stderr
         assert "Traceback" not in full.stderr
@@ -147,7 +168,18 @@ def test_ctrl_c_stops_cleanly_and_can_be_resumed(make_task, tmp_path):
     from tests.conftest import ORACLE
 
     task = make_task({"solutions/oracle/solve.py": slow + ORACLE})
-    command = [sys.executable, "-m", "surpass.cli.main", "run", "-t", str(task.root), "-a", "oracle", "-o", str(tmp_path / "e")]
+    command = [
+        sys.executable,
+        "-m",
+        "surpass.cli.main",
+        "run",
+        "-t",
+        str(task.root),
+        "-a",
+        "oracle",
+        "-o",
+        str(tmp_path / "e"),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     for _ in range(200):
         if (tmp_path / "e" / "experiment.toml").is_file():
@@ -171,7 +203,10 @@ EVIL = {
     "a device": ("os.mkfifo('outputs/final/pipe')", "special-file"),
     "a socket": ("__import__('socket').socket(socket_af).bind('outputs/s')", "special-file"),
     "a million files": ("[open(f'outputs/{i}', 'w').close() for i in range(1_000_000)]", "disk|too-many-files"),
-    "a zip bomb": ("np.savez_compressed('outputs/final/mean.npy', np.zeros(30_000_000))", "missing|unreadable|memory|disk"),
+    "a zip bomb": (
+        "np.savez_compressed(open('outputs/final/mean.npy', 'wb'), np.zeros(30_000_000))",
+        "unreadable",
+    ),
     "a folder 3000 levels deep": ("[(os.mkdir('d'), os.chdir('d')) for _ in range(3000)]", "too-deep|disk"),
     "a pickle": ("np.save('outputs/final/mean.npy', np.array([print], dtype=object), allow_pickle=True)", "pickle"),
     "killing its parent": ("os.kill(os.getppid(), 9); os.kill(1, 9); os.kill(-1, 9)", "crashed"),

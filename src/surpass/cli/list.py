@@ -33,19 +33,17 @@ def list_tasks(suite: Suite = "", profile: Profile = "", tasks: TaskFolders = No
         return
     from rich.table import Table
 
-    table = Table(
-        "task", "title", "domain", "track", "deliverable", "instances", "minutes", box=None, header_style="bold"
-    )
+    table = Table(box=None, header_style="bold")
+    for heading in ("task", "domain", "track", "deliverable"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("title")
     for task in found:
-        minutes = f"{task.spec.budget.solve_minutes:g}"
         table.add_row(
             task.name,
-            task.spec.title,
             task.spec.domain,
             task.spec.track.value,
             task.spec.deliverable.value,
-            str(len(task.spec.instance)),
-            minutes,
+            task.spec.title,
         )
     console.print(table)
     console.print(f"suites: {', '.join(catalogue(tasks).suite_names())}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from surpass import __version__
-from surpass.cli._exit import ExitCode, explain
+from surpass.cli._exit import explain
 from surpass.cli._output import notes
 from surpass.cli.check import check
 from surpass.cli.doctor import doctor
@@ -50,9 +50,6 @@ def main() -> None:
     """Entry point: errors that users can meet become one sentence and a documented exit code."""
     try:
         app()
-    except KeyboardInterrupt:
-        notes.print("interrupted; nothing that was journalled is lost, `surpass resume DIR` goes on")
-        sys.exit(ExitCode.INTERRUPTED)
     except Exception as error:
         explained = explain(error)
         if explained is None:

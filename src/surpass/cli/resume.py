@@ -24,7 +24,7 @@ def resume(
 
     experiment = open_experiment(directory, password_url=database)
     carry_out(
-        lambda: experiment,
+        lambda capabilities: experiment,
         unsafe=experiment.plan.unsafe,
         concurrency=concurrency,
         database=database,

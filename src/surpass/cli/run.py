@@ -55,7 +55,13 @@ def run(
         unsafe=unsafe,
     )
     carry_out(
-        lambda: create(output or Path("runs") / plan.id, plan, password_url=database, reproducible=seed is not None),
+        lambda capabilities: create(
+            output or Path("runs") / plan.id,
+            plan,
+            capabilities=capabilities,
+            password_url=database,
+            reproducible=seed is not None,
+        ),
         unsafe=unsafe,
         concurrency=concurrency,
         database=database,

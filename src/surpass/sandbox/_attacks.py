@@ -91,18 +91,18 @@ escaped("256 MB")
 """
 
 _DISK = """
-for number in range(64):
+for number in range(500):  # the limit is reached at once; then it goes on until it is stopped
     with open(f"/mnt/work/{number}", "wb") as out:
         out.write(bytes(1 << 20))
-    time.sleep(0.01)
-escaped("64 MB")
+    time.sleep(0.02)
+escaped("500 MB")
 """
 
 _FILE_COUNT = """
-for number in range(3000):
+for number in range(20000):
     open(f"{sys.argv[1]}/{number}", "w").close()
-    if number % 50 == 0: time.sleep(0.01)
-escaped("3000 files")
+    if number % 50 == 0: time.sleep(0.02)
+escaped("20000 files")
 """
 
 _NAMESPACE = """

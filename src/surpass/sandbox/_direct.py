@@ -155,7 +155,22 @@ def _places(mounts: Sequence[Mount], private: Path) -> dict[str, str]:
         place = private / str(number)
         place.mkdir()
         places[str(path)] = str(place)
-    return places | {str(mount.target): str(mount.source) for mount in mounts if mount.source is not None}
+    places |= {str(mount.target): str(mount.source) for mount in mounts if mount.source is not None}
+    return places | _folders(places, private / "view")
+
+
+def _folders(places: Mapping[str, str], view: Path) -> dict[str, str]:
+    """The folders that exist inside only because targets lie below them, made of links to those targets."""
+    folders = {}
+    for target, place in places.items():
+        above = [parent for parent in PurePosixPath(target).parents if parent != PurePosixPath("/")]
+        if any(str(parent) in places for parent in above):
+            continue  # it lies inside another target, where nothing may be written
+        link = view / target.lstrip("/")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(place)
+        folders |= {str(parent): str(view / str(parent).lstrip("/")) for parent in above}
+    return folders
 
 
 def _translate(text: str, places: Mapping[str, str]) -> str:

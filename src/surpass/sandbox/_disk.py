@@ -71,15 +71,15 @@ class DiskMeter:
         self._memory_mounts.append(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
 
     def breach(self) -> Reason | None:
-        """Looked at while the command runs. Scans take at most about 2 % of one core."""
+        """Looked at while the command runs. Scans take a few per cent of one core at most."""
         if any(_memory_entries(fd) > self._limits.files for fd in self._memory_mounts):
             return Reason.DISK
-        now = time.monotonic()
-        if now < self._next_scan:
+        if time.monotonic() < self._next_scan:
             return None
+        begun = time.thread_time()
         reason = self._scan(exceeding=True)
-        took = time.monotonic() - now
-        self._next_scan = now + took + min(2.0, max(0.1, 50 * took))
+        took = time.thread_time() - begun
+        self._next_scan = time.monotonic() + min(1.0, max(0.1, 50 * took))
         return reason
 
     def afterwards(self, exit_code: int) -> Reason | None:

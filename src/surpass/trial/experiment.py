@@ -17,6 +17,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from surpass.measure import fingerprint
+from surpass.sandbox import Capabilities
 from surpass.task import Task, Tier, load, read_document
 from surpass.trial.errors import ExperimentBusyError, ExperimentError, StorageError, TaskChangedError
 from surpass.trial.journal import Journal
@@ -136,8 +137,15 @@ class Experiment:
             os.close(descriptor)
 
 
-def create(root: Path, plan: ExperimentPlan, *, password_url: str = "", reproducible: bool = False) -> Experiment:
-    """Make the directory and journal every trial as planned.
+def create(
+    root: Path,
+    plan: ExperimentPlan,
+    *,
+    capabilities: Capabilities | None = None,
+    password_url: str = "",
+    reproducible: bool = False,
+) -> Experiment:
+    """Make the directory and journal every trial as planned. `capabilities` are recorded beside the machine.
 
     `password_url` is the database URL as the user gave it; only its form without the password is stored. With
     `reproducible`, hidden data follow from the seed alone, so that anyone can repeat the run exactly.
@@ -146,13 +154,16 @@ def create(root: Path, plan: ExperimentPlan, *, password_url: str = "", reproduc
         ExperimentError: the directory holds something already.
         StorageError: it cannot be written.
     """
+    root = root.absolute()
     _refuse_occupied(root)
+    sandbox = dataclasses.asdict(capabilities) if capabilities else {}
+    environment = dataclasses.asdict(fingerprint()) | {"sandbox": sandbox}
     secret = hashlib.sha256(f"surpass:{plan.seed}".encode()).digest() if reproducible else secrets.token_bytes(32)
     with _storage(root):
         root.mkdir(parents=True, exist_ok=True)
         (root / "trials").mkdir(exist_ok=True)
         write_atomically(root / _SECRET, secret.hex() + "\n", mode=0o600)
-        write_atomically(root / "environment.json", json.dumps(dataclasses.asdict(fingerprint()), indent=2) + "\n")
+        write_atomically(root / "environment.json", json.dumps(environment, indent=2) + "\n")
     journal = Journal(password_url or plan.database or _sqlite(root), plan.id)
     journal.add(plan.trial_plans())
     # The plan comes last: a directory with a plan is complete, one without can be thrown away.
@@ -168,6 +179,7 @@ def open_experiment(root: Path, *, password_url: str = "", read_only: bool = Fal
         ExperimentError: there is none at `root`.
         StorageError: its journal cannot be read.
     """
+    root = root.absolute()
     if not (root / _PLAN).is_file():
         raise ExperimentError(f"{root} holds no experiment (no {_PLAN}); `surpass run -o {root}` would start one")
     plan = read_document(root / _PLAN, ExperimentPlan)

@@ -91,8 +91,8 @@ class Evaluator:
         seconds = self._task.spec.budget.evaluate_seconds
         request = {
             "nonce": secrets.token_hex(16),
-            "outputs": str(_VISIBLE / outputs.relative_to(self._visible).as_posix()),
-            "truth": str(_TRUTH / truth.relative_to(self._truth).as_posix()),
+            "outputs": outputs.relative_to(self._visible).as_posix(),
+            "truth": truth.relative_to(self._truth).as_posix(),
             "seconds": seconds,
         }
         try:
@@ -119,7 +119,7 @@ class Evaluator:
             running = self._sandbox.start(
                 trusted.command("serve"),
                 mounts=[*trusted.mounts(self._task), Mount(self._visible, _VISIBLE), Mount(self._truth, _TRUTH)],
-                env=trusted.environment(self._sandbox, self._task.spec.budget.cpus),
+                env=trusted.environment(self._sandbox, self._task.spec.budget.cpus, judged=_VISIBLE, truth=_TRUTH),
                 cwd=trusted.WORKING_DIRECTORY,
                 limits=trusted.limits(self._task, _LIFETIME_SECONDS),
                 stdin=theirs_read,

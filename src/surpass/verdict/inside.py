@@ -4,7 +4,7 @@
     inside.py drive                           private/driver.py talks to a program over stdin and stdout
     inside.py serve                           private/evaluator.py, imported once, forked per request
 
-Paths come from the environment: SURPASS_PRIVATE, SURPASS_INPUTS, SURPASS_TRUTH, SURPASS_OUTPUTS.
+Paths come from the environment: SURPASS_PRIVATE, SURPASS_INPUTS, SURPASS_OUTPUTS, SURPASS_TRUTH, SURPASS_JUDGED.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _answer(module: ModuleType, request: dict[str, Any], writer: int) -> None:
     started = time.perf_counter()
     answer: dict[str, Any]
     try:
-        result = module.evaluate(Path(request["outputs"]), Path(request["truth"]))
+        result = module.evaluate(_path("JUDGED") / request["outputs"], _path("TRUTH") / request["truth"])
         answer = {"instances": {name: _plain(value) for name, value in result.items()}}
     except Malformed as failure:
         answer = {"code": failure.code, "detail": failure.detail}

@@ -89,7 +89,7 @@ class Judge:
             tier=tier,
             submission=digest,
             outcome=Outcome.DONE,
-            sandbox=self._sandbox.name,
+            sandbox=f"{self._sandbox.name}, {self._sandbox.capabilities.tier}",
         )
 
     def verify(self, sealed: Path, digest: str) -> bool:

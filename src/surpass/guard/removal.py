@@ -21,7 +21,9 @@ def remove_tree(path: Path) -> None:
         shutil.rmtree(path)
     except FileNotFoundError:
         return
-    except RecursionError:
+    except (RecursionError, PermissionError):
+        # A candidate may take away our own permission to look into its folders.
+        subprocess.run(["chmod", "-R", "u+rwx", "--", str(path)], capture_output=True, check=False)
         done = subprocess.run(["rm", "-rf", "--", str(path)], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise OSError(done.stderr.strip()) from None

@@ -16,8 +16,8 @@ __all__ = ["ROLE_UIDS", "adopt"]
 ROLE_UIDS = {Role.CANDIDATE: 60_710, Role.EVALUATOR: 60_711}
 
 
-def adopt(path: Path, role: Role) -> None:
-    """Change the owner of a tree to a role's user when root, nothing otherwise.
+def adopt(path: Path, role: Role, *, recursive: bool = True) -> None:
+    """Change the owner of a file or a tree to a role's user when root, nothing otherwise.
 
     Links are not followed. A file that has other names elsewhere keeps its owner unless a role has it already:
     the other name may be one that a candidate must not write to, a shared package cache for instance.
@@ -34,7 +34,7 @@ def adopt(path: Path, role: Role) -> None:
         raise SandboxError(f"cannot give {path} to the sandbox's user: {error.strerror}") from error
     try:
         os.fchown(root, uid, uid)
-        if stat.S_ISDIR(os.fstat(root).st_mode):
+        if recursive and stat.S_ISDIR(os.fstat(root).st_mode):
             for _, dirs, files, fd in os.fwalk(".", dir_fd=root, follow_symlinks=False):
                 for name in (*dirs, *files):
                     with contextlib.suppress(FileNotFoundError):

@@ -82,9 +82,9 @@ class BubblewrapSandbox:
         request = Request(tuple(command), tuple(mounts), env, cwd, limits)
         return Watched(Boot(self._machine(role), request).with_descriptors(stdin, stdout))
 
-    def adopt(self, path: Path, role: Role = Role.CANDIDATE) -> None:
+    def adopt(self, path: Path, role: Role = Role.CANDIDATE, *, recursive: bool = True) -> None:
         """See `Sandbox.adopt`."""
-        adopt(path, role)
+        adopt(path, role, recursive=recursive)
 
     def _machine(self, role: Role) -> Machine:
         """What is the same for every run of a role. Paths made reachable are this process's own, a fork's are not."""

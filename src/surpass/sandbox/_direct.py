@@ -84,7 +84,7 @@ class DirectSandbox:
         """Start with the caller's descriptors, unprotected."""
         return Watched(_start(command, mounts=mounts, env=env, cwd=cwd, limits=limits, stdin=stdin, stdout=stdout))
 
-    def adopt(self, path: Path, role: Role = Role.CANDIDATE) -> None:
+    def adopt(self, path: Path, role: Role = Role.CANDIDATE, *, recursive: bool = True) -> None:
         """Nothing to do: the command runs as the same user."""
 
 
@@ -156,7 +156,7 @@ def _places(mounts: Sequence[Mount], private: Path) -> dict[str, str]:
         place.mkdir()
         places[str(path)] = str(place)
     places |= {str(mount.target): str(mount.source) for mount in mounts if mount.source is not None}
-    return places | _folders(places, private / "view")
+    return _folders(places, private / "view") | places
 
 
 def _folders(places: Mapping[str, str], view: Path) -> dict[str, str]:
@@ -174,10 +174,19 @@ def _folders(places: Mapping[str, str], view: Path) -> dict[str, str]:
 
 
 def _translate(text: str, places: Mapping[str, str]) -> str:
-    """`text` with each whole path that is, or is below, a target replaced by the path on the host."""
+    """`text` with each whole path that is, or is below, a target replaced by the path on the host.
+
+    Of a folder above targets only its own name is replaced: what lies below it is a target or does not exist.
+    """
     longest_first = sorted(places, key=len, reverse=True)
     pattern = rf"(?<![\w./-])({'|'.join(map(re.escape, longest_first))})(?![\w.-])"
-    return re.sub(pattern, lambda found: places[found.group(1)], text)
+
+    def on_host(found: re.Match[str]) -> str:
+        path = found.group(1)
+        is_folder = any(other.startswith(f"{path}/") for other in places)
+        return path if is_folder and text[found.end() : found.end() + 1] == "/" else places[path]
+
+    return re.sub(pattern, on_host, text)
 
 
 def _limiting(limits: Limits) -> str:

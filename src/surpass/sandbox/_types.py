@@ -183,5 +183,8 @@ class Sandbox(Protocol):
             SandboxError: the sandbox could not be started.
         """
 
-    def adopt(self, path: Path, role: Role = Role.CANDIDATE) -> None:
-        """Give a host directory tree to a role, so that it may write there. Links are not followed."""
+    def adopt(self, path: Path, role: Role = Role.CANDIDATE, *, recursive: bool = True) -> None:
+        """Give a host file or directory tree to a role, so that it may write there. Links are not followed.
+
+        What a candidate has written may be too deep to walk: give it single paths, `recursive=False`.
+        """

@@ -110,7 +110,9 @@ class TrialWorkbench:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with os.fdopen(open_beneath(self._folder.workspace, path, flags), "wb") as file:
             file.write(content)
-        self._sandbox.adopt(self._folder.workspace)
+        # Only what was written: the rest belongs to the candidate already, and may be too deep to walk.
+        for part in (PurePosixPath(path), *PurePosixPath(path).parents[:-1]):
+            self._sandbox.adopt(self._folder.workspace / part, recursive=False)
 
     async def attempt(self, note: str = "") -> Feedback:
         """Seal the workspace, judge it at the feedback tier, journal it, and tell what the task allows to tell."""

@@ -15,6 +15,7 @@ __all__ = ["Caps", "Seal", "digest_folder", "seal"]
 
 _CACHES = {"__pycache__", ".ipynb_checkpoints", ".pytest_cache", ".mypy_cache"}
 _CHUNK = 1 << 20
+_NAME_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def seal(source: Path, destination: Path, caps: Caps) -> Seal:
     Every process of the candidate must be dead. Caches are left out; times and modes are not kept.
 
     Raises:
-        Rejection: INVALID with `link`, `special-file`, `bad-name`, `too-deep`, `too-many-files` or `too-large`.
+        Rejection: INVALID with `link`, `special-file`, `bad-name`, `unreadable`, `too-deep`, `too-many-files` or `too-large`.
     """
     temporary = destination.with_name(f"{destination.name}.part")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -102,7 +103,7 @@ def _copy_folder(directory: int, destination: Path, prefix: str, tally: _Tally) 
         for entry in entries:
             name = f"{prefix}{entry.name}"
             tally.entry(name)
-            _refuse_bad_name(entry.name)
+            _refuse_bad_name(name)
             if entry.is_symlink():
                 raise Rejection(Outcome.INVALID, "link", name)
             if entry.is_dir(follow_symlinks=False):
@@ -115,7 +116,7 @@ def _copy_folder(directory: int, destination: Path, prefix: str, tally: _Tally) 
 
 
 def _copy_child(directory: int, entry: str, destination: Path, name: str, tally: _Tally) -> None:
-    child = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    child = _open(entry, os.O_DIRECTORY, directory, name)
     try:
         (destination / entry).mkdir()
         _copy_folder(child, destination / entry, f"{name}/", tally)
@@ -124,7 +125,7 @@ def _copy_child(directory: int, entry: str, destination: Path, name: str, tally:
 
 
 def _copy_file(directory: int, entry: str, destination: Path, name: str, tally: _Tally) -> None:
-    source = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
+    source = _open(entry, os.O_NONBLOCK, directory, name)
     content_hash = hashlib.sha256()
     with os.fdopen(source, "rb") as reader, destination.open("xb") as writer:
         # The entry may have been swapped between listing and opening; what was opened is what counts.
@@ -140,8 +141,16 @@ def _copy_file(directory: int, entry: str, destination: Path, name: str, tally: 
 
 def _refuse_bad_name(name: str) -> None:
     try:
-        name.encode("utf-8")
+        length = len(name.encode("utf-8"))
     except UnicodeEncodeError:
         raise Rejection(Outcome.INVALID, "bad-name", repr(name)) from None
-    if any(ord(character) < 0x20 for character in name):
-        raise Rejection(Outcome.INVALID, "bad-name", repr(name))
+    if length > _NAME_BYTES or any(ord(character) < 0x20 for character in name):
+        raise Rejection(Outcome.INVALID, "bad-name", repr(name[:200]))
+
+
+def _open(name: str, flags: int, directory: int, path: str) -> int:
+    """Open an entry; one whose owner took away our permission to read it is the candidate's doing."""
+    try:
+        return os.open(name, flags | os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    except PermissionError:
+        raise Rejection(Outcome.INVALID, "unreadable", path) from None

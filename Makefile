@@ -37,7 +37,7 @@ lock:
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet pip-tools
 	$(VENV)-lock/bin/python -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url \
-	  --no-emit-find-links --all-extras --all-build-deps --output-file requirements.lock pyproject.toml
+	  --no-emit-find-links --extra dev --all-build-deps --output-file requirements.lock pyproject.toml
 	rm -rf $(VENV)-lock
 
 clean:

@@ -75,7 +75,7 @@ try:
     for _ in range(int(sys.argv[1])):
         if os.fork() == 0: time.sleep(0.3); os._exit(0)
 except OSError:
-    time.sleep(0.1)  # tier rlimit sees the number of processes only when it looks
+    time.sleep(0.5)  # tier rlimit sees the number of processes only when it looks
     raise
 for _ in range(int(sys.argv[1])): os.wait()
 """

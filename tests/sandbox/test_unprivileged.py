@@ -34,7 +34,7 @@ print(json.dumps({
     "id": run("id -u"),
     "write": run("echo hello > f; cat f"),
     "memory": run("head -c 300M /dev/zero | tail -c 200M > /dev/null", memory_bytes=50 << 20),
-    "pids": run("(for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5 & done); code=$?; sleep 0.2; exit $code", pids=6),
+    "pids": run("(for i in 1 2 3 4 5 6 7 8 9; do sleep 0.8 & done); code=$?; sleep 0.5; exit $code", pids=6),
     "disk": run("head -c 9M /dev/zero > g", disk_bytes=1 << 20),
     "tmp": run("i=0; while [ $i -lt 900 ]; do : > /tmp/$i; i=$((i+1)); done; sleep 1", files=200),
     "sudo": run("cat /etc/shadow /root/x"),

@@ -9,7 +9,6 @@ from surpass.agent import BudgetExhausted
 from surpass.trial import State, run_trial
 from surpass.verdict import Outcome
 
-
 SPY = """
 import os, pathlib
 found = []

@@ -20,11 +20,12 @@ def doctor(json: Json = False) -> None:
         emit_json([finding.to_dict() for finding in findings])
     else:
         from rich.table import Table
+        from rich.text import Text
 
         marks = {"ok": "[green]ok[/green]", "missing": "[yellow]missing[/yellow]", "danger": "[red]danger[/red]"}
         table = Table("", "what", "found", "what to do", box=None, header_style="bold")
         for finding in findings:
-            table.add_row(marks[finding.status], finding.id, finding.detail, finding.remedy)
+            table.add_row(marks[finding.status], finding.id, Text(finding.detail), Text(finding.remedy))
         console.print(table)
     if any(finding.status == "danger" for finding in findings):
         raise typer.Exit(ExitCode.SANDBOX)

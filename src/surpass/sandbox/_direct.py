@@ -161,7 +161,7 @@ def _places(mounts: Sequence[Mount], private: Path) -> dict[str, str]:
 
 def _folders(places: Mapping[str, str], view: Path) -> dict[str, str]:
     """The folders that exist inside only because targets lie below them, made of links to those targets."""
-    folders = {}
+    folders: dict[str, str] = {}
     for target, place in places.items():
         above = [parent for parent in PurePosixPath(target).parents if parent != PurePosixPath("/")]
         if any(str(parent) in places for parent in above):

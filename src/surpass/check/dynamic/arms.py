@@ -112,7 +112,7 @@ def evil_is_rejected(lab: Lab) -> Report:
     if not evil_solutions:
         raise Skip("there are none (S24)")
     for name, evil in evil_solutions.items():
-        verdict = lab.trial(name).verdict
+        verdict = lab.evil_trial(name).verdict
         codes = {verdict.code, *verdict.failures.values()} - {""}
         if not codes:
             score = verdict.scorecard.headline if verdict.scorecard else 0.0

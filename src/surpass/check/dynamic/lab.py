@@ -9,7 +9,7 @@ from pathlib import Path
 
 from surpass.check._types import Skip
 from surpass.sandbox import Sandbox
-from surpass.task import Deliverable, Task, Tier
+from surpass.task import Deliverable, Task, Tier, load
 from surpass.verdict import Judge, Outcome, Rejection, Verdict, VerdictError, judge_solution
 from surpass.verdict.data import prepare
 
@@ -17,6 +17,8 @@ __all__ = ["Bench", "Lab", "Trial", "explained"]
 
 _SEED_STEP = 1009
 """Between the seeds of two labs' tiers; any number above the count of tiers."""
+_LEAST_SECONDS = 3.0
+_SLOWDOWN = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Lab:
     _benches: dict[str, Bench] = field(default_factory=dict)
     _trials: dict[tuple[str, int], Trial] = field(default_factory=dict)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _hurried: Bench | None = None
     _count: int = 0
 
     def close(self) -> None:
@@ -73,18 +76,32 @@ class Lab:
         spec = self.task.spec.model_copy(update={"deliverable": Deliverable.OUTPUTS, "submission": submission})
         return self._open("as-outputs", replace(self.task, spec=spec), 0)
 
-    def hurried_bench(self, run_seconds: float) -> Bench:
-        """Gives programs less time, on seed 0's data, so that one that hangs costs little."""
-        budget = self.task.spec.budget.model_copy(update={"run_seconds": run_seconds})
-        spec = self.task.spec.model_copy(update={"budget": budget})
-        return self._open("hurried", replace(self.task, spec=spec), 0)
+    def hurried_bench(self) -> Bench:
+        """The shortest profile, with a few times what the oracle takes there: a program that hangs costs little.
+
+        Raises:
+            Skip: the oracle has no score.
+        """
+        shortest = min(
+            (self.task, *(load(self.task.root, suite=self.task.suite, profile=p) for p in self.task.spec.profiles)),
+            key=lambda task: task.spec.budget.run_seconds,
+        )
+        oracle = self._judged("oracle", self._open("shortest", shortest, 0)).verdict
+        if oracle.outcome is not Outcome.DONE:
+            raise Skip(f"the oracle has no score: {explained(oracle)} (D05)")
+        seconds = max(_LEAST_SECONDS, _SLOWDOWN * oracle.timings.run_s)
+        budget = shortest.spec.budget
+        budget = budget.model_copy(update={"run_seconds": min(budget.run_seconds, seconds)})
+        spec = shortest.spec.model_copy(update={"budget": budget})
+        return self._open("hurried", replace(shortest, spec=spec), 0)
 
     def _open(self, name: str, task: Task, seed: int) -> Bench:
         folder = self.root / f"seed-{seed}"
         place = folder / name
         if str(place) not in self._benches:
             hidden = {tier: _SEED_STEP * (seed + 1) + number for number, tier in enumerate(Tier)}
-            judge = Judge(task, self.sandbox, place=place, data=folder / "data", hidden=hidden)
+            data = folder / f"data-{task.profile or 'full'}"
+            judge = Judge(task, self.sandbox, place=place, data=data, hidden=hidden)
             self._benches[str(place)] = Bench(self._stack.enter_context(judge), place)
         return self._benches[str(place)]
 
@@ -113,11 +130,21 @@ class Lab:
         if not self.task.start.is_dir():
             raise Skip("there is no public/start/ (S01)")
         if (solution, seed) not in self._trials:
-            bench = self.bench(seed)
-            place = self.fresh(solution, bench.place)
-            verdict = self._told(judge_solution(bench.judge, self.task.solution(solution), place, self.sandbox))
-            self._trials[solution, seed] = Trial(verdict, place / "submission")
+            self._trials[solution, seed] = self._judged(solution, self.bench(seed))
         return self._trials[solution, seed]
+
+    def evil_trial(self, solution: str) -> Trial:
+        """A solution that must be rejected; as a program it gets no more time than it takes to see that it hangs."""
+        hurried = self.task.spec.deliverable is Deliverable.PROGRAM and self.trial("oracle").verdict.scorecard
+        if not hurried:
+            return self._judged(solution, self.bench())
+        self._hurried = self._hurried or self.hurried_bench()
+        return self._judged(solution, self._hurried)
+
+    def _judged(self, solution: str, bench: Bench) -> Trial:
+        place = self.fresh(solution, bench.place)
+        verdict = self._told(judge_solution(bench.judge, self.task.solution(solution), place, self.sandbox))
+        return Trial(verdict, place / "submission")
 
     def oracle(self) -> Trial:
         """The reference at seed 0.

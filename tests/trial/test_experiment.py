@@ -41,7 +41,7 @@ def test_hidden_seeds_follow_secret_task_tier_and_seed(make_task, tmp_path):
 def test_an_occupied_directory_is_refused(make_task, tmp_path):
     plan = make_plan([make_task()], ["nop"])
     create(tmp_path / "e", plan)
-    with pytest.raises(ExperimentError, match="already holds experiment .*surpass resume"):
+    with pytest.raises(ExperimentError, match=r"already holds experiment .*surpass resume"):
         create(tmp_path / "e", plan)
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "thesis.tex").write_text("mine")

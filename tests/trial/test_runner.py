@@ -175,7 +175,12 @@ def test_an_evaluator_that_misbehaves_fails_the_submission_and_not_the_harness(m
         assert trial.state is State.DONE
         return
     assert trial.state is State.FAILED
-    assert trial.verdict.code in (code, "evaluator-memory")
+    # Which limit an evaluation meets first depends on the machine's load; that it meets one does not.
+    assert trial.verdict.code == code or {trial.verdict.code, code} <= {
+        "evaluator-memory",
+        "evaluator-timeout",
+        "evaluator-error",
+    }
     (attempt,) = experiment.journal.attempts(trial.plan.id)
     assert "42" not in json.dumps(attempt.feedback.code)
 

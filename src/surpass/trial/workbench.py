@@ -9,6 +9,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from pathlib import Path
 
 from surpass.agent import AttemptRecord, BudgetExhausted, Feedback

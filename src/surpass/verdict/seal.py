@@ -61,7 +61,8 @@ def seal(source: Path, destination: Path, caps: Caps) -> Seal:
     Every process of the candidate must be dead. Caches are left out; times and modes are not kept.
 
     Raises:
-        Rejection: INVALID with `link`, `special-file`, `bad-name`, `unreadable`, `too-deep`, `too-many-files` or `too-large`.
+        Rejection: INVALID with `link`, `special-file`, `bad-name`, `unreadable`, `too-deep`, `too-many-files` or
+            `too-large`.
     """
     temporary = destination.with_name(f"{destination.name}.part")
     shutil.rmtree(temporary, ignore_errors=True)

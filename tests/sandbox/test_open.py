@@ -4,10 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import venv
 from pathlib import Path
 
 import pytest
 
+import surpass
 from surpass.sandbox import BubblewrapSandbox, SandboxUnavailable, open_sandbox
 from surpass.sandbox import _cgroup as cgroup
 from surpass.sandbox import _open as opening
@@ -71,6 +74,8 @@ def test_unsafe_is_marked():
 
 FOREIGN = """
 import sys
+import tempfile
+import venv
 for name in ("resource", "fcntl", "termios", "pwd", "grp", "pyseccomp"):
     sys.modules[name] = None
 sys.platform = "win32"
@@ -146,3 +151,24 @@ def test_reachable(tmp_path):
     (tmp_path / "closed").chmod(0o700)
     assert not reachable(str(tmp_path / "closed" / "inner"), uid=64_999)
     assert reachable("/usr/bin", uid=64_999)
+
+
+def test_an_environment_below_tmp_is_not_covered_by_the_private_tmp():
+    """A checkout in /tmp is where many people, and many CI systems, work."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        venv.create(f"{place}/env", symlinks=True)
+        source = Path(surpass.__file__).parent
+        shutil.copytree(source / "sandbox", f"{place}/surpass/sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+        Path(f"{place}/surpass/__init__.py").touch()
+        script = (
+            "from pathlib import PurePosixPath; from surpass.sandbox import Limits, open_sandbox\n"
+            "done = open_sandbox().run(['python', '-c', 'import sys; print(sys.prefix)'], mounts=[], env={},\n"
+            "    cwd=PurePosixPath('/tmp'), limits=Limits(wall_s=20))\n"
+            "print(done.stdout.decode(), done.stderr.decode())\n"
+        )
+        bwrap = open_sandbox().capabilities.bwrap_path
+        environment = {"PYTHONPATH": place, "SURPASS_BWRAP": bwrap, "PATH": os.environ["PATH"]}
+        ran = subprocess.run(
+            [f"{place}/env/bin/python", "-c", script], env=environment, capture_output=True, text=True, check=True
+        )
+        assert ran.stdout.strip() == f"{place}/env", ran.stdout

@@ -43,6 +43,7 @@ class Machine:
     drop: bool
     """True when bubblewrap has to be started as another user than our own, root."""
     fixed: Arguments
+    python: Arguments
     hierarchy: Hierarchy | None
     landlock_abi: int
     launcher: bool
@@ -160,7 +161,7 @@ class Boot:
             command = [LAUNCHER_PATH, *command]
         else:
             args.add("--symlink", "none", LAUNCHER_PATH, "--block-fd", str(gate))
-        mounts_part(args, request.mounts, request.limits, shown)
+        mounts_part(args, machine.python, request.mounts, request.limits, shown)
         for name, value in env.items():
             args.add("--setenv", name, value)
         args.add("--chdir", str(request.cwd), "--json-status-fd", str(status))

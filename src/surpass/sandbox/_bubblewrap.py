@@ -16,7 +16,7 @@ from ._seccomp import filter_program
 from ._spawner import spawner
 from ._supervise import Supervisor, Watched
 from ._types import Capabilities, Completed, Limits, Mount, Role, Running
-from ._view import Arguments, fixed_part
+from ._view import fixed_part, python_part
 
 __all__ = ["BubblewrapSandbox"]
 
@@ -101,13 +101,13 @@ class BubblewrapSandbox:
             return spawner().keep(path, uid) if self._root else path
 
         home, executable = self._bwrap.home, Path(self._bwrap.path)
-        fixed: Arguments = fixed_part(uid, gid, show)
         return Machine(
             executable=str(Path(show(home)) / executable.relative_to(home)),
             uid=uid,
             gid=gid,
             drop=self._root,
-            fixed=fixed,
+            fixed=fixed_part(uid, gid, show),
+            python=python_part(show),
             hierarchy=self._hierarchy,
             landlock_abi=self._capabilities.landlock_abi,
             launcher=self._launcher,

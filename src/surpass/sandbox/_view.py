@@ -10,7 +10,16 @@ from pathlib import Path, PurePosixPath
 from ._python import interpreter, python_view
 from ._types import Limits, Mount, SandboxError
 
-__all__ = ["LAUNCHER_PATH", "MEMORY_MOUNTS", "Arguments", "candidates", "environment", "fixed_part", "mounts_part"]
+__all__ = [
+    "LAUNCHER_PATH",
+    "MEMORY_MOUNTS",
+    "Arguments",
+    "candidates",
+    "environment",
+    "fixed_part",
+    "mounts_part",
+    "python_part",
+]
 
 LAUNCHER_PATH = "/.launcher"
 MEMORY_MOUNTS = ("/tmp", "/dev/shm")
@@ -37,6 +46,11 @@ class Arguments:
         self.words += [option, len(self.files), *([target] if target else [])]
         self.files.append(content)
 
+    def append(self, other: Arguments) -> None:
+        """Append another list with its files."""
+        self.words += [word + len(self.files) if isinstance(word, int) else word for word in other.words]
+        self.files += other.files
+
     def copy(self) -> Arguments:
         """A list of its own to append to."""
         return Arguments(list(self.words), list(self.files))
@@ -50,7 +64,7 @@ class Arguments:
 
 
 def fixed_part(uid: int, gid: int, show: Callable[[str], str]) -> Arguments:
-    """What is the same for every run of one user: namespaces, system, Python.
+    """What is the same for every run of one user: namespaces and system.
 
     `show` turns a host path into one that bubblewrap, running as `uid`, can reach.
     """
@@ -75,11 +89,12 @@ def fixed_part(uid: int, gid: int, show: Callable[[str], str]) -> Arguments:
     args.add_file("--file", f"root:x:0:\nsandbox:x:{gid}:\n".encode(), "/etc/group", "0444")
     args.add_file("--file", _NSSWITCH, "/etc/nsswitch.conf", "0444")
     args.add_file("--file", _HOSTS, "/etc/hosts", "0444")
-    _add_python(args, show)
     return args
 
 
-def _add_python(args: Arguments, show: Callable[[str], str]) -> None:
+def python_part(show: Callable[[str], str]) -> Arguments:
+    """The Python that runs the harness, without the harness. It may lie below a directory that is private inside."""
+    args = Arguments()
     view = python_view()
     for path in view.binds:
         args.add("--ro-bind", show(str(Path(path).resolve())), path)
@@ -89,16 +104,20 @@ def _add_python(args: Arguments, show: Callable[[str], str]) -> None:
         args.add("--tmpfs", path, "--remount-ro", path)
     for path in view.masked_files:
         args.add_file("--ro-bind-data", b"", path, "0444")
+    return args
 
 
-def mounts_part(args: Arguments, mounts: Sequence[Mount], limits: Limits, shown: Mapping[str, str]) -> None:
-    """Append the private directories and the caller's mounts; everything else becomes read-only.
+def mounts_part(
+    args: Arguments, python: Arguments, mounts: Sequence[Mount], limits: Limits, shown: Mapping[str, str]
+) -> None:
+    """Append the private directories, Python, and the caller's mounts; everything else becomes read-only.
 
-    `shown` maps the mounts' sources to paths that bubblewrap can reach.
+    Python comes after /tmp: an environment that lies there would be covered otherwise. `shown` maps the mounts' sources to paths that bubblewrap can reach.
     """
     size = str(limits.disk_bytes)
     for path in MEMORY_MOUNTS:
         args.add("--size", size, "--perms", "1777", "--tmpfs", path)
+    args.append(python)
     for mount in sorted(mounts, key=lambda mount: len(mount.target.parts)):  # parents before what is in them
         target = str(mount.target)
         if mount.source is not None:

@@ -69,7 +69,10 @@ def require_safe(sandbox: Sandbox, *, fresh: bool = False) -> None:
     """
     failed = [result for result in probe(sandbox, fresh=fresh) if not result.passed]
     if failed:
-        found = "; ".join(f"{result.id} ({result.detail})" for result in failed)
+        by_detail: dict[str, list[str]] = {}
+        for result in failed:
+            by_detail.setdefault(result.detail, []).append(result.id)
+        found = "; ".join(f"{', '.join(ids)} ({detail})" for detail, ids in by_detail.items())
         remedies = "; ".join(dict.fromkeys(result.remedy for result in failed))
         raise SandboxUnavailable(f"The sandbox did not withstand {found}; {remedies}.")
 

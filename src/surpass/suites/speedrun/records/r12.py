@@ -1,7 +1,7 @@
-"""Record 12: the rotation from a table, queries and keys together.
+"""Record 12: one tensor for all blocks.
 
-Angles, cosines and sines were computed anew for each layer and step. They come out of a cached table now, and queries
-and keys are normalised and turned as one tensor: half the operations, with fused multiply-add.
+Every matrix of every block is a slice of one tensor of squares, width by width. The optimiser works on it whole: one
+momentum update, one batched orthogonalisation (the MLP's matrices by squares, too), one addition, no gathering or scattering.
 
     python r12.py DATA OUT SEED
 """
@@ -19,9 +19,10 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1500},
-    "micro": {"width": 32, "layers": 3, "heads": 1, "context": 64, "batch": 8, "steps": 500},
+    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 1500},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 500},
 }
+PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01
 MUON_RATE = 0.03  # matrices inside the blocks
@@ -52,31 +53,18 @@ def norm(x: torch.Tensor) -> torch.Tensor:
     return F.layer_norm(x, x.shape[-1:])
 
 
-class Attention(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.out = nn.Linear(width, width, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        batch, length, width = x.shape
-        qk, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).split((2, 1))
-        q, k = rotate(norm(qk))
-        y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
-        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+def attention(x: torch.Tensor, qkv: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """Causal attention with one head; qkv is (3, width, width), out is (1, width, width)."""
+    batch, length, width = x.shape
+    qk, v = F.linear(x, qkv.flatten(0, 1)).view(batch, length, 3, 1, width).permute(2, 0, 3, 1, 4).split((2, 1))
+    q, k = rotate(norm(qk))
+    y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
+    return F.linear(y.view(batch, length, width), out[0])
 
 
-class Block(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.attention = Attention(width, heads)
-        self.up = nn.Linear(width, 4 * width, bias=False)
-        self.down = nn.Linear(4 * width, width, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(norm(x))
-        return x + self.down(F.gelu(self.up(norm(x))))
+def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
+    """Two layers, the hidden one several times as wide; up and down are (times, width, width)."""
+    return F.gelu(F.linear(x, up.flatten(0, 1))) @ down.flatten(0, 1)
 
 
 class Model(nn.Module):
@@ -84,19 +72,24 @@ class Model(nn.Module):
         super().__init__()
         width, layers = size["width"], size["layers"]
         self.embedding = nn.Embedding(vocabulary, width)
-        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
         self.head = nn.Linear(width, vocabulary, bias=False)
-        for name, parameter in self.named_parameters():
-            if name.endswith(("out.weight", "down.weight", "head.weight")):
-                nn.init.zeros_(parameter)
-            else:
-                nn.init.normal_(parameter, std=1.0 if name.startswith("embedding") else 0.5 / math.sqrt(width))
+        # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
+        self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        nn.init.normal_(self.embedding.weight)
+        nn.init.zeros_(self.head.weight)
+        with torch.no_grad():
+            for squares in self.squares:
+                _, out, _, down = squares.split(PARTS)
+                out.zero_()
+                down.zero_()
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
         x = norm(self.embedding(tokens))
-        for block in self.blocks:
-            x = block(x)
+        for squares in self.squares.unbind():
+            qkv, out, up, down = squares.split(PARTS)
+            x = x + attention(norm(x), qkv, out)
+            x = x + mlp(norm(x), up, down)
         return self.head(norm(x))
 
 
@@ -104,7 +97,7 @@ class Model(nn.Module):
 
 
 def orthogonal(x: torch.Tensor) -> torch.Tensor:
-    """The nearest semi-orthogonal matrices to a stack of wide ones, roughly, by three quintic Newton-Schulz steps."""
+    """The nearest semi-orthogonal matrices to a stack of squares, roughly, by three quintic Newton-Schulz steps."""
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for _ in range(3):
         square = torch.bmm(x, x.mT)
@@ -113,41 +106,23 @@ def orthogonal(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-class Adam:
-    """Adam on one matrix, in place."""
+class Muon(torch.optim.Optimizer):
+    """Nesterov momentum whose update is orthogonalised, on all the squares of the blocks at once."""
 
-    def __init__(self, parameter: nn.Parameter, lr: float) -> None:
-        self.parameter, self.lr = parameter, lr
-        self.mean, self.square, self.count = torch.zeros_like(parameter), torch.zeros_like(parameter), 0
-
-    @torch.no_grad()
-    def step(self, factor: float) -> None:
-        self.count += 1
-        gradient = self.parameter.grad
-        self.mean.lerp_(gradient, 0.1)
-        self.square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
-        spread = (self.square / (1 - 0.95**self.count)).sqrt_().add_(1e-10)
-        self.parameter.addcdiv_(self.mean, spread, value=-self.lr * factor / (1 - 0.9**self.count))
-
-
-class Muon:
-    """Nesterov momentum whose update is orthogonalised; for matrices inside the blocks.
-
-    The parameters are cut or turned by `stack` into equal wide matrices, which are orthogonalised together.
-    """
-
-    def __init__(self, parameters: list[nn.Parameter], stack: Callable, lr: float, momentum: float) -> None:
-        self.parameters, self.stack, self.lr, self.momentum = parameters, stack, lr, momentum
-        self.targets = [stack(parameter.data) for parameter in parameters]  # views of the weights
-        self.average = torch.zeros_like(torch.cat(self.targets))
+    def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
+        super().__init__([squares], {"lr": lr, "momentum": momentum})
+        self.average = torch.zeros_like(squares)
+        self.scale = torch.ones(squares.size(1), 1, 1)
+        self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
 
     @torch.no_grad()
-    def step(self, factor: float) -> None:
-        gradient = torch.cat([self.stack(parameter.grad) for parameter in self.parameters])
-        self.average.lerp_(gradient, 1 - self.momentum)
-        update = orthogonal(gradient.lerp_(self.average, self.momentum)).mul_(-self.lr * factor)
-        for target, part in zip(self.targets, update.split([len(target) for target in self.targets]), strict=True):
-            target.add_(part)
+    def step(self) -> None:
+        group = self.param_groups[0]
+        squares = group["params"][0]
+        gradient = squares.grad
+        self.average.lerp_(gradient, 1 - group["momentum"])
+        update = orthogonal(gradient.lerp_(self.average, group["momentum"]).flatten(0, 1)).view_as(gradient)
+        squares.addcmul_(update, self.scale, value=-group["lr"])
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -167,25 +142,24 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    blocks, width = model.blocks, size["width"]
-    square = [w for b in blocks for w in (b.attention.qkv.weight, b.attention.out.weight)]
-    optimisers = [
-        Muon(square, lambda w: w.view(-1, width, width), MUON_RATE, 0.95),
-        Muon([b.up.weight for b in blocks], lambda w: w.T[None], 2 * MUON_RATE, 0.95),
-        Muon([b.down.weight for b in blocks], lambda w: w[None], MUON_RATE, 0.95),
-        Adam(model.embedding.weight, EMBEDDING_RATE),
-        Adam(model.head.weight, HEAD_RATE),
+    groups = [
+        {"params": [model.embedding.weight], "lr": EMBEDDING_RATE},
+        {"params": [model.head.weight], "lr": HEAD_RATE},
     ]
+    adam = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
+    muon = Muon(model.squares, lr=MUON_RATE, momentum=0.95)
+    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
     for step in range(steps):
         starts = torch.randint(len(tokens) - context, (batch,)).tolist()
         window = torch.stack([tokens[start : start + context + 1] for start in starts])
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
+        model.zero_grad()
         loss.backward()
-        for optimiser in optimisers:
-            optimiser.step(schedule(step, steps))
-        for parameter in model.parameters():
-            parameter.grad = None
+        for group, rate in rates:
+            group["lr"] = rate * schedule(step, steps)
+        adam.step()
+        muon.step()
     save(model, meta, Path(out))
 
 

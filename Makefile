@@ -11,12 +11,12 @@ setup: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install -qq --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
 demo: setup
-	$(BIN)/surpass run -s quick -a nop -a oracle -a tuner:trials=8 -o $(DEMO)
+	$(BIN)/surpass run -s quick -a nop -a oracle -a tuner:trials=6 -o $(DEMO)
 	$(BIN)/surpass report $(DEMO) >/dev/null
 	@echo "report: $(CURDIR)/$(DEMO)/report.html"
 

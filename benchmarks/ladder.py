@@ -2,9 +2,9 @@
 
 Records run interleaved (r01, r02, ..., then the next seed), each in a fresh process with one thread. The clock is the
 CPU time of that process and its children between the hand-over to `train()` and its return; importing Python, numpy and
-torch is outside, everything else is inside. The loss is computed here from the exported model's logits, on all tokens
-of the final validation split. Rules: mean loss at least three seed standard deviations below target; every record saves at
-least 6 % of its predecessor's time and at least five standard errors of the paired difference.
+torch is outside, everything else is inside. The loss is computed here from the exported model's logits, on all
+tokens of the final validation split. Rules: the mean loss is at least three seed standard deviations below target;
+every record saves at least 6 % of its predecessor's time and at least five standard errors of the paired difference.
 
     python benchmarks/ladder.py --profile micro --seeds 3 --json
 """

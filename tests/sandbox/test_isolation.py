@@ -53,7 +53,8 @@ for place in sys.argv[1:]:
 for place in ("/tmp", "/dev/shm", "/mnt/work"):
     open(place + "/new", "w").write("x")
 """
-    done = box.python(script, *places)
+    # Below the private /tmp everything may be written: it is gone afterwards.
+    done = box.python(script, *(place for place in places if not place.startswith("/tmp/")))
     assert done.ok, done.stderr
     assert done.stdout == b""
     assert (box.work / "new").read_text() == "x"

@@ -60,6 +60,8 @@ def test_a_sandbox_that_shows_surpass_is_found(sandbox):
     import surpass
 
     source = str(Path(surpass.__file__).resolve().parent)
+    if source.startswith("/tmp/"):
+        pytest.skip("the private /tmp covers this checkout whatever else is mounted")
     failed = {result.id: result for result in probe(Holed(extra=("--ro-bind", source, source)), fresh=True)}
     assert not failed["private-files"].passed
     assert failed["private-files"].remedy

@@ -89,7 +89,9 @@ def test_a_killed_tuner_goes_on_where_it_stopped(make_experiment, sandbox):
 
 
 def test_no_process_outlives_a_killed_trial(make_experiment):
-    experiment = make_experiment(files={"solutions/oracle/solve.py": "import time\ntime.sleep(4321.5)\n"})
+    experiment = make_experiment(
+        files={"solutions/oracle/solve.py": f"import subprocess\nsubprocess.run(['sleep', '{NAP}'])\n"}
+    )
     (trial,) = experiment.journal.trials()
     command = [sys.executable, "-m", "surpass.trial.worker", str(experiment.root), trial.plan.id]
     worker = subprocess.Popen(command)
@@ -109,8 +111,12 @@ def test_no_process_outlives_a_killed_trial(make_experiment):
     assert not _sleepers()
 
 
+NAP = f"4321.{os.getpid()}"
+"""Seconds, and a mark by which the process is found: nobody else sleeps exactly as long."""
+
+
 def _sleepers():
-    found = subprocess.run(["pgrep", "-f", "python solve.py"], capture_output=True, text=True, check=False)
+    found = subprocess.run(["pgrep", "-f", f"sleep {NAP}"], capture_output=True, text=True, check=False)
     return found.stdout.split()
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
-def check(  # noqa: PLR0917 - the options of a command
+def check(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[TASK]...", help="A task's id, suite/id, or folder; all when none.")
     ] = None,

@@ -112,7 +112,8 @@ def mounts_part(
 ) -> None:
     """Append the private directories, Python, and the caller's mounts; everything else becomes read-only.
 
-    Python comes after /tmp: an environment that lies there would be covered otherwise. `shown` maps the mounts' sources to paths that bubblewrap can reach.
+    Python comes after /tmp: an environment that lies there would be covered otherwise. `shown` maps the mounts'
+    sources to paths that bubblewrap can reach.
     """
     size = str(limits.disk_bytes)
     for path in MEMORY_MOUNTS:

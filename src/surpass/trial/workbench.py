@@ -9,8 +9,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from surpass.agent import AttemptRecord, BudgetExhausted, Feedback
 from surpass.guard import Malformed

@@ -1,0 +1,186 @@
+"""Record 7: normalised queries and keys, blocks that start as nothing.
+
+Queries and keys are normalised, so attention keeps one sharpness however the matrices grow; that lets the
+projections out of attention and MLP start at zero (each block begins as the identity) and the matrices into them
+start larger.
+
+    python r07.py DATA OUT SEED
+"""
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+SIZES = {
+    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 900},
+    "micro": {"width": 32, "layers": 3, "heads": 1, "context": 64, "batch": 8, "steps": 190},
+}
+LEARNING_RATE = 8e-3  # embedding, gains and biases
+MUON_RATE = 0.03  # matrices inside the blocks
+WARMUP = 0.05  # share of the steps
+COOLDOWN = 0.5  # share of the steps
+WEIGHT_DECAY = 0.1
+CLIP = 1.0
+
+
+# ---- model ----------------------------------------------------------------------------------------------------------
+
+
+def rotate(x: torch.Tensor) -> torch.Tensor:
+    """Turn each pair of channels of (..., T, channels) by an angle that grows with the position."""
+    half = x.size(-1) // 2
+    angles = torch.arange(x.size(-2))[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, width = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        q, k = F.layer_norm(q, q.shape[-1:]), F.layer_norm(k, k.shape[-1:])
+        y = F.scaled_dot_product_attention(rotate(q), rotate(k), v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+
+
+class Block(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(width)
+        self.attention = Attention(width, heads)
+        self.norm_2 = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x + self.attention(self.norm_1(x))
+        return x + self.down(F.gelu(self.up(self.norm_2(x))))
+
+
+class Model(nn.Module):
+    def __init__(self, vocabulary: int, size: dict[str, int]) -> None:
+        super().__init__()
+        width, layers = size["width"], size["layers"]
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        for name, parameter in self.named_parameters():
+            if name.endswith(("bias", "out.weight", "down.weight")):
+                nn.init.zeros_(parameter)
+            elif parameter.ndim == 2:
+                nn.init.normal_(parameter, std=0.02 if name.startswith("embedding") else 0.5 / math.sqrt(width))
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """(B, T) tokens -> (B, T, vocabulary) logits."""
+        x = self.embedding(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.embedding.weight)
+
+
+# ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+def orthogonal(matrix: torch.Tensor) -> torch.Tensor:
+    """The nearest semi-orthogonal matrix, roughly: five Newton-Schulz steps pull all singular values to about 1."""
+    x = matrix / (matrix.norm() + 1e-7)
+    x = x.T if matrix.size(0) > matrix.size(1) else x
+    for _ in range(5):
+        square = x @ x.T
+        x = 3.4445 * x + (-4.7750 * square + 2.0315 * square @ square) @ x
+    return x.T if matrix.size(0) > matrix.size(1) else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Nesterov momentum whose update is orthogonalised; for matrices inside the blocks."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float, momentum: float) -> None:
+        super().__init__(parameters, {"lr": lr, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self) -> None:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                if not state:
+                    state["momentum"] = torch.zeros_like(parameter)
+                state["momentum"].lerp_(parameter.grad, 1 - group["momentum"])
+                update = parameter.grad.lerp(state["momentum"], group["momentum"])
+                parts = update.split(update.size(1)) if update.size(0) == 3 * update.size(1) else [update]
+                update = torch.cat([orthogonal(part) for part in parts])  # queries, keys and values each on their own
+                scale = max(1, parts[0].size(0) / parts[0].size(1)) ** 0.5
+                parameter.add_(update, alpha=-group["lr"] * scale)
+
+
+# ---- training -------------------------------------------------------------------------------------------------------
+
+
+def schedule(step: int, steps: int) -> float:
+    """Linear warm-up, flat, linear to zero."""
+    return min(1.0, (step + 1) / (WARMUP * steps), (steps - step) / (COOLDOWN * steps))
+
+
+def train(data: Path, out: Path, seed: int) -> None:
+    """Train on data/train.bin and write out/model.npz; everything random comes from the seed."""
+    torch.manual_seed(seed)
+    meta = json.loads((Path(data) / "meta.json").read_text())
+    size = SIZES[meta["profile"]]
+    tokens = torch.from_numpy(np.fromfile(Path(data) / "train.bin", dtype=np.uint16).astype(np.int64))
+    batch, context, steps = size["batch"], size["context"], size["steps"]
+
+    model = Model(meta["vocab_size"], size)
+    matrices = [p for p in model.blocks.parameters() if p.ndim == 2]
+    others = [p for name, p in model.named_parameters() if not (name.startswith("blocks") and p.ndim == 2)]
+    adam = torch.optim.AdamW(others, lr=LEARNING_RATE, betas=(0.9, 0.95), weight_decay=WEIGHT_DECAY)
+    muon = Muon(matrices, lr=MUON_RATE, momentum=0.95)
+    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
+    for step in range(steps):
+        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
+        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        logits = model(window[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
+        model.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        for group, rate in rates:
+            group["lr"] = rate * schedule(step, steps)
+        adam.step()
+        muon.step()
+    save(model, meta, Path(out))
+
+
+def save(model: Model, meta: dict, out: Path) -> None:
+    arrays = {name: parameter.detach().numpy() for name, parameter in model.named_parameters()}
+    np.savez(out / "model.npz", profile=meta["profile"], vocab_size=meta["vocab_size"], **arrays)
+
+
+def load(out: Path) -> Callable[[np.ndarray], np.ndarray]:
+    """The trained model as a function from (B, T) int64 tokens to (B, T, vocabulary) float32 logits."""
+    with np.load(Path(out) / "model.npz", allow_pickle=False) as file:
+        arrays = dict(file)
+    model = Model(int(arrays.pop("vocab_size")), SIZES[str(arrays.pop("profile"))])
+    model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+
+    @torch.no_grad()
+    def logits(tokens: np.ndarray) -> np.ndarray:
+        return model(torch.from_numpy(tokens)).numpy()
+
+    return logits
+
+
+if __name__ == "__main__":
+    train(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,189 @@
+"""Record 13: short sequences first.
+
+A model that does not know its letters has no use for a long context. A first third of the steps runs on sequences
+of a quarter of the length, a second on half, the number of tokens in a step unchanged: attention costs less and
+texts vary more.
+
+    python r13.py DATA OUT SEED
+"""
+
+import functools
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+SIZES = {
+    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 760},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 140},
+}
+PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
+EMBEDDING_RATE = 0.05
+HEAD_RATE = 0.01
+MUON_RATE = 0.03  # matrices inside the blocks
+WARMUP = 0.05  # share of the steps
+COOLDOWN = 0.5  # share of the steps
+
+
+# ---- model ----------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def rotation(length: int, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cosines and signed sines for each position and channel."""
+    half = channels // 2
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    return angles.cos().repeat(1, 2), torch.cat((-angles.sin(), angles.sin()), dim=-1)
+
+
+def rotate(x: torch.Tensor) -> torch.Tensor:
+    """Turn each pair of channels of (..., T, channels) by an angle that grows with the position."""
+    cos, sin = rotation(x.size(-2), x.size(-1))
+    a, b = x.chunk(2, dim=-1)
+    return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
+
+
+def norm(x: torch.Tensor) -> torch.Tensor:
+    """Layer normalisation without gain or bias: one fused kernel, nothing to learn."""
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def attention(x: torch.Tensor, qkv: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """Causal attention with one head; qkv is (3, width, width), out is (1, width, width)."""
+    batch, length, width = x.shape
+    qk, v = F.linear(x, qkv.flatten(0, 1)).view(batch, length, 3, 1, width).permute(2, 0, 3, 1, 4).split((2, 1))
+    q, k = rotate(norm(qk))
+    y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
+    return F.linear(y.view(batch, length, width), out[0])
+
+
+def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
+    """Two layers, the hidden one several times as wide; up and down are (times, width, width)."""
+    return F.gelu(F.linear(x, up.flatten(0, 1))) @ down.flatten(0, 1)
+
+
+class Model(nn.Module):
+    def __init__(self, vocabulary: int, size: dict[str, int]) -> None:
+        super().__init__()
+        width, layers = size["width"], size["layers"]
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+        # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
+        self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        nn.init.normal_(self.embedding.weight)
+        nn.init.zeros_(self.head.weight)
+        with torch.no_grad():
+            for squares in self.squares:
+                _, out, _, down = squares.split(PARTS)
+                out.zero_()
+                down.zero_()
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """(B, T) tokens -> (B, T, vocabulary) logits."""
+        x = norm(self.embedding(tokens))
+        for squares in self.squares.unbind():
+            qkv, out, up, down = squares.split(PARTS)
+            x = x + attention(norm(x), qkv, out)
+            x = x + mlp(norm(x), up, down)
+        return self.head(norm(x))
+
+
+# ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+def orthogonal(x: torch.Tensor) -> torch.Tensor:
+    """The nearest semi-orthogonal matrices to a stack of squares, roughly, by three quintic Newton-Schulz steps."""
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(3):
+        square = torch.bmm(x, x.mT)
+        polynomial = torch.baddbmm(square, square, square, beta=-4.7750, alpha=2.0315)
+        x = torch.baddbmm(x, polynomial, x, beta=3.4445)
+    return x
+
+
+class Muon(torch.optim.Optimizer):
+    """Nesterov momentum whose update is orthogonalised, on all the squares of the blocks at once."""
+
+    def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
+        super().__init__([squares], {"lr": lr, "momentum": momentum})
+        self.average = torch.zeros_like(squares)
+        self.scale = torch.ones(squares.size(1), 1, 1)
+        self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
+
+    @torch.no_grad()
+    def step(self) -> None:
+        group = self.param_groups[0]
+        squares = group["params"][0]
+        gradient = squares.grad
+        self.average.lerp_(gradient, 1 - group["momentum"])
+        update = orthogonal(gradient.lerp_(self.average, group["momentum"]).flatten(0, 1)).view_as(gradient)
+        squares.addcmul_(update, self.scale, value=-group["lr"])
+
+
+# ---- training -------------------------------------------------------------------------------------------------------
+
+
+def schedule(step: int, steps: int) -> float:
+    """Linear warm-up, flat, linear to zero."""
+    return min(1.0, (step + 1) / (WARMUP * steps), (steps - step) / (COOLDOWN * steps))
+
+
+def train(data: Path, out: Path, seed: int) -> None:
+    """Train on data/train.bin and write out/model.npz; everything random comes from the seed."""
+    torch.manual_seed(seed)
+    meta = json.loads((Path(data) / "meta.json").read_text())
+    size = SIZES[meta["profile"]]
+    tokens = torch.from_numpy(np.fromfile(Path(data) / "train.bin", dtype=np.uint16).astype(np.int64))
+    steps = size["steps"]
+
+    model = Model(meta["vocab_size"], size)
+    groups = [
+        {"params": [model.embedding.weight], "lr": EMBEDDING_RATE},
+        {"params": [model.head.weight], "lr": HEAD_RATE},
+    ]
+    adam = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
+    muon = Muon(model.squares, lr=MUON_RATE, momentum=0.95)
+    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
+    for step in range(steps):
+        shrink = 4 if step < steps * 0.35 else 2 if step < steps * 0.65 else 1
+        context, batch = size["context"] // shrink, size["batch"] * shrink
+        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
+        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        logits = model(window[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
+        model.zero_grad()
+        loss.backward()
+        for group, rate in rates:
+            group["lr"] = rate * schedule(step, steps)
+        adam.step()
+        muon.step()
+    save(model, meta, Path(out))
+
+
+def save(model: Model, meta: dict, out: Path) -> None:
+    arrays = {name: parameter.detach().numpy() for name, parameter in model.named_parameters()}
+    np.savez(out / "model.npz", profile=meta["profile"], vocab_size=meta["vocab_size"], **arrays)
+
+
+def load(out: Path) -> Callable[[np.ndarray], np.ndarray]:
+    """The trained model as a function from (B, T) int64 tokens to (B, T, vocabulary) float32 logits."""
+    with np.load(Path(out) / "model.npz", allow_pickle=False) as file:
+        arrays = dict(file)
+    model = Model(int(arrays.pop("vocab_size")), SIZES[str(arrays.pop("profile"))])
+    model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+
+    @torch.no_grad()
+    def logits(tokens: np.ndarray) -> np.ndarray:
+        return model(torch.from_numpy(tokens)).numpy()
+
+    return logits
+
+
+if __name__ == "__main__":
+    train(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

@@ -41,6 +41,7 @@ def _measure(experiment: Experiment, sandbox: Sandbox, attempts: int) -> dict[st
     task = experiment.task(trial.plan.task)
     folder = experiment.folder(trial.plan.id)
     folder.workspace.mkdir(parents=True)
+    sandbox.adopt(folder.workspace)
     with Judge(
         task,
         sandbox,
@@ -80,7 +81,10 @@ async def _attempts(
         started = time.perf_counter()
         await bench.attempt()
         total = time.perf_counter() - started
-        timings = experiment.journal.attempts(trial)[-1].verdict.timings
+        verdict = experiment.journal.attempts(trial)[-1].verdict
+        if verdict.scorecard is None:
+            raise SystemExit(f"{trial} did not score: {verdict.code} {verdict.detail}")
+        timings = verdict.timings
         overheads.append((total - timings.run_s - timings.evaluate_work_s) * 1000)
     return overheads
 

@@ -1,12 +1,11 @@
 """Agents, and the workbench that is all they may touch."""
 
 from surpass.agent._types import Agent, AttemptRecord, BudgetExhausted, Feedback, Workbench
-from surpass.agent.controls import SOLVER, SolutionFailed
+from surpass.agent.controls import SolutionFailed
 from surpass.agent.registry import BUILT_IN, AgentError, build, check_name
 
 __all__ = [
     "BUILT_IN",
-    "SOLVER",
     "Agent",
     "AgentError",
     "AttemptRecord",

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from surpass.agent._types import Workbench
 from surpass.sandbox import Completed
-from surpass.task import Task, package_files
+from surpass.task import SOLVER, Task, package_files
 
-__all__ = ["SOLVER", "SolutionAgent", "SolutionFailed"]
-
-SOLVER = "solve.py"
-"""A script that a solution may hold; running it in the workspace writes `outputs/`."""
+__all__ = ["SolutionAgent", "SolutionFailed"]
 
 
 class SolutionFailed(Exception):

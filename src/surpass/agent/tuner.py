@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from surpass.agent._types import BudgetExhausted, Feedback, Workbench
-from surpass.agent.controls import SOLVER
 from surpass.agent.knobs import Knob, Value, apply, find
-from surpass.task import Task
+from surpass.task import SOLVER, Task
 
 if TYPE_CHECKING:
     import optuna

@@ -3,10 +3,11 @@
 from surpass.task.catalogue import Catalogue
 from surpass.task.digest import package_files
 from surpass.task.errors import TaskError, UnknownNameError, nearest
-from surpass.task.load import EvilSolution, Task, load, read_document
+from surpass.task.load import SOLVER, EvilSolution, Task, load, read_document
 from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track, is_finite_number
 
 __all__ = [
+    "SOLVER",
     "Budget",
     "Catalogue",
     "Deliverable",

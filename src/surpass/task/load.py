@@ -19,7 +19,10 @@ from surpass.task.locate import line_of
 from surpass.task.source import Source
 from surpass.task.spec import Instance, Spec
 
-__all__ = ["EvilSolution", "Task", "load", "read_document"]
+__all__ = ["SOLVER", "EvilSolution", "Task", "load", "read_document"]
+
+SOLVER = "solve.py"
+"""A script that a start or a solution may hold; running it in the workspace writes `outputs/`."""
 
 
 Document = TypeVar("Document", bound=BaseModel)

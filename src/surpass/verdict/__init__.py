@@ -6,11 +6,10 @@ from surpass.verdict.execute import candidate_environment, candidate_limits, rej
 from surpass.verdict.judge import Judge, scorecard_of
 from surpass.verdict.records import Outcome, Rejection, Timings, Verdict
 from surpass.verdict.seal import Seal, digest_folder
-from surpass.verdict.stage import DATA, SOLVER, WORKSPACE, judge_solution, stage_solution, workspace_mounts
+from surpass.verdict.stage import DATA, WORKSPACE, judge_solution, stage_solution, workspace_mounts
 
 __all__ = [
     "DATA",
-    "SOLVER",
     "WORKSPACE",
     "Judge",
     "Outcome",

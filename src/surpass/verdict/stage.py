@@ -6,19 +6,16 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 from surpass.sandbox import Completed, Mount, Sandbox
-from surpass.task import Deliverable, Tier
+from surpass.task import SOLVER, Deliverable, Tier
 from surpass.verdict.execute import candidate_environment, candidate_limits, rejection_of
 from surpass.verdict.judge import Judge
 from surpass.verdict.records import Rejection, Verdict
 
-__all__ = ["DATA", "SOLVER", "WORKSPACE", "judge_solution", "stage_solution", "workspace_mounts"]
+__all__ = ["DATA", "WORKSPACE", "judge_solution", "stage_solution", "workspace_mounts"]
 
 WORKSPACE = PurePosixPath("/workspace")
 DATA = PurePosixPath("/data")
 _TASK = PurePosixPath("/task")
-
-SOLVER = "solve.py"
-"""A script that a solution may hold; running it in the workspace writes `outputs/`."""
 
 
 def workspace_mounts(judge: Judge, workspace: Path) -> list[Mount]:

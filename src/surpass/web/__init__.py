@@ -1,4 +1,4 @@
-"""Pages for people: for now one static, self-contained report."""
+"""Pages for people: one static, self-contained report."""
 
 from surpass.web.static import write_report
 

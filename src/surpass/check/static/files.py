@@ -7,8 +7,7 @@ from pathlib import Path
 
 from surpass.check._types import Problem, Remark, Report
 from surpass.check.static.reading import HINTS, PLACEHOLDER, text_of
-from surpass.task import Deliverable, Task, package_files
-from surpass.verdict import SOLVER
+from surpass.task import SOLVER, Deliverable, Task, package_files
 
 __all__ = [
     "has_hints",

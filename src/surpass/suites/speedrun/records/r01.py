@@ -19,7 +19,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 5350},
-    "micro": {"width": 32, "layers": 3, "heads": 4, "context": 64, "batch": 8, "steps": 960},
+    "micro": {"width": 32, "layers": 3, "heads": 4, "context": 64, "batch": 8, "steps": 1150},
 }
 LEARNING_RATE = 6e-3
 WARMUP = 0.05  # share of the steps

@@ -19,7 +19,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2250},
-    "micro": {"width": 32, "layers": 3, "heads": 4, "context": 64, "batch": 8, "steps": 630},
+    "micro": {"width": 32, "layers": 3, "heads": 4, "context": 64, "batch": 8, "steps": 600},
 }
 LEARNING_RATE = 6e-3
 WARMUP = 0.05  # share of the steps

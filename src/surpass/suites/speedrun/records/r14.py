@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 860},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 910},
     "micro": {"width": 32, "layers": 2, "context": 64, "batch": 8, "steps": 147},
 }
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 640},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 845},
     "micro": {"width": 32, "layers": 2, "context": 64, "batch": 8, "steps": 105},
 }
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down

@@ -32,7 +32,7 @@ class Book:
 
     def __init__(self, root: Path, tasks: Sequence[Task], agents: Sequence[str], **options) -> None:
         self.tasks = {task.name: task for task in tasks}
-        self.experiment: Experiment = create(root, make_plan(list(tasks), list(agents), **options), reproducible=True)
+        self.experiment: Experiment = create(root, make_plan(list(tasks), list(agents), reproducible=True, **options))
         self.journal = self.experiment.journal
 
     def ids(self, agent: str, task: str | None = None) -> list[str]:

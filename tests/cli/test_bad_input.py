@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -93,7 +94,7 @@ def test_elsewhere_than_linux_what_needs_no_sandbox_works(surpass, make_task, mo
     assert surpass("show", task.root).code == 0
     assert surpass("report", "e", "--json").json()[0]["recovery"] > 0.8
     (trial,) = open_experiment(Path("e")).journal.trials()
-    graded = surpass("grade", task.root, f"e/trials/{trial.plan.id}", "--json")
+    graded = surpass("grade", task.root, f"e/trials/{trial.plan.id}", "--recorded", "--json")
     assert graded.json()["recovery"] == pytest.approx(trial.verdict.scorecard.headline)
     one_sentence(surpass("run", "-t", task.root, "-a", "nop", "-o", "f"), ExitCode.SANDBOX, "need Linux")
     one_sentence(surpass("grade", task.root, task.start), ExitCode.SANDBOX, "need Linux")
@@ -122,12 +123,94 @@ def test_a_sealed_folder_that_was_changed_or_belongs_elsewhere_is_not_scored(sur
     assert surpass("run", "-t", task.root, "-a", "oracle", "-o", "e").code == 0
     folder = next(Path("e/trials").iterdir())
     assert surpass("grade", task.root, folder).code == 0
-    one_sentence(surpass("grade", "sort-kernels", folder), ExitCode.EXPERIMENT, "belongs to local/estimate-mean")
+    assert surpass("grade", task.root, folder, "--recorded").code == 0
+    one_sentence(
+        surpass("grade", "sort-kernels", folder, "--recorded"), ExitCode.EXPERIMENT, "belongs to local/estimate-mean"
+    )
     sealed = folder / "attempts" / "001" / "submission" / "solve.py"
     sealed.write_text("changed")
-    one_sentence(surpass("grade", task.root, folder), ExitCode.STORAGE, "changed after sealing")
+    one_sentence(surpass("grade", task.root, folder, "--recorded"), ExitCode.STORAGE, "changed after sealing")
     (folder / "verdict.json").write_text("{")
-    one_sentence(surpass("grade", task.root, folder), ExitCode.STORAGE, "damaged")
+    one_sentence(surpass("grade", task.root, folder, "--recorded"), ExitCode.STORAGE, "damaged")
+
+
+def test_a_submission_cannot_grade_itself(surpass, make_task, tmp_path):
+    """A forged record in a submission is never believed; the same record of an honest trial is re-run."""
+    task = make_task()
+    assert surpass("run", "-t", task.root, "-a", "oracle", "-o", "e").code == 0
+    record = next(Path("e/trials").glob("*/verdict.json")).read_text()
+    forged = tmp_path / "forged"
+    forged.mkdir()
+    for name in ("verdict.json", "feedback.json"):
+        (forged / name).write_text(record)
+    graded = surpass("grade", task.root, forged, "--json")
+    assert (graded.code, graded.json()["recovery"]) == (ExitCode.NOT_PASSED, None)
+    one_sentence(surpass("grade", task.root, forged, "--recorded"), ExitCode.STORAGE, "no submission with the recorded")
+    one_sentence(surpass("grade", task.root, task.start, "--recorded"), ExitCode.EXPERIMENT, "no sealed trial")
+
+
+def test_a_submission_cannot_write_on_the_terminal(surpass, make_task, tmp_path):
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    (evil / "solve.py").write_text(r"import sys; sys.stderr.write('\x1b[2J\x1b[H surpassed \x9b0m'); sys.exit(1)")
+    graded = surpass("grade", make_task().root, evil)
+    assert graded.code == ExitCode.NOT_PASSED
+    assert not any((ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 for c in graded.out + graded.err)
+
+
+def test_a_strict_umask_changes_no_score(surpass, make_task):
+    task = make_task()
+    before = os.umask(0o077)
+    try:
+        assert surpass("run", "-t", task.root, "-a", "oracle", "-o", "e", "--json").json()[0]["recovery"] > 0.8
+    finally:
+        os.umask(before)
+
+
+def test_two_runs_into_one_directory_leave_one_experiment(make_task, tmp_path):
+    task = make_task()
+    command = [sys.executable, "-m", "surpass.cli.main", "run", "-t", str(task.root), "-o", str(tmp_path / "e"), "-a"]
+    both = [
+        subprocess.Popen([*command, agent], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for agent in ("nop", "oracle")
+    ]
+    errors = [process.communicate(timeout=60)[1] for process in both]
+    codes = sorted(process.returncode for process in both)
+    assert codes == [0, ExitCode.EXPERIMENT], errors
+    (trial,) = open_experiment(tmp_path / "e").journal.trials()
+    assert trial.state is State.DONE
+
+
+@pytest.mark.parametrize("leftover", [".experiment.toml.99.part", ".secret.99.part", "surpass.db-journal"])
+def test_what_a_killed_start_left_behind_is_in_nobodys_way(surpass, make_task, leftover):
+    Path("e").mkdir()
+    Path("e", leftover).touch()
+    assert surpass("run", "-t", make_task().root, "-a", "nop", "-o", "e").code == 0
+
+
+def test_odd_directories_and_incomplete_tasks(surpass, make_task):
+    task = make_task()
+    assert surpass("run", "-t", task.root, "-a", "nop", "-o", "e[/x]").code == 0
+    one_sentence(surpass("run", "-t", task.root, "-a", "nop", "-o", "n" * 300), ExitCode.STORAGE, "too long")
+    one_sentence(surpass("run", "-t", task.root, "-a", "tuner:foo=1", "-o", "f"), ExitCode.UNKNOWN, "foo")
+    one_sentence(surpass("run", "-t", task.root, "-a", ":X", "-o", "f"), ExitCode.UNKNOWN, "cannot be imported")
+    (task.root / "brief.md").unlink()
+    one_sentence(surpass("run", "-t", task.root, "-a", "nop", "-o", "f"), ExitCode.UNKNOWN, "brief.md")
+    assert not Path("f").exists()
+
+
+def test_a_damaged_plan_or_journal_is_one_sentence(surpass, make_task):
+    task = make_task()
+    assert surpass("run", "-t", task.root, "-a", "nop", "-o", "e").code == 0
+    plan = Path("e/experiment.toml").read_text()
+    for text in (plan.replace("trials = 1", "trials = 5"), plan.replace('agents = ["nop"]', "agents = []"), "x = "):
+        Path("e/experiment.toml").write_text(text)
+        one_sentence(surpass("report", "e"), ExitCode.STORAGE, "experiment.toml")
+    Path("e/experiment.toml").write_text(plan)
+    with sqlite3.connect("e/surpass.db") as database:
+        database.execute("update trials set verdict = '[]'")
+    database.close()
+    one_sentence(surpass("report", "e"), ExitCode.STORAGE, "damaged")
 
 
 def test_a_full_disk_is_one_sentence_and_the_run_can_be_resumed(make_task, tmp_path):

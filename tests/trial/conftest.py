@@ -27,7 +27,7 @@ def database(request, tmp_path: Path) -> str:
 @pytest.fixture
 def make_experiment(make_task, tmp_path):
     def build(agents=("oracle",), *, files=None, **options):
-        plan = make_plan([make_task(files)], list(agents), **options)
-        return create(tmp_path / f"exp-{uuid.uuid4().hex[:6]}", plan, reproducible=True)
+        plan = make_plan([make_task(files)], list(agents), reproducible=True, **options)
+        return create(tmp_path / f"exp-{uuid.uuid4().hex[:6]}", plan)
 
     return build

@@ -30,9 +30,8 @@ def test_a_plan_survives_the_disk(make_task, tmp_path):
 
 def test_hidden_seeds_follow_secret_task_tier_and_seed(make_task, tmp_path):
     task = make_task()
-    plan = make_plan([task], ["nop"])
-    one, two = (create(tmp_path / n, plan, reproducible=True) for n in ("a", "b"))
-    other = create(tmp_path / "c", plan)
+    one, two = (create(tmp_path / n, make_plan([task], ["nop"], reproducible=True)) for n in ("a", "b"))
+    other = create(tmp_path / "c", make_plan([task], ["nop"]))
     assert one.hidden(task, 0) == two.hidden(task, 0)
     assert one.hidden(task, 0) != other.hidden(task, 0)
     assert len({*one.hidden(task, 0).values(), *one.hidden(task, 1).values()}) == 6

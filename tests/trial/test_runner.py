@@ -218,3 +218,70 @@ def test_a_submission_changed_after_sealing_is_not_judged(make_experiment, sandb
     trial = experiment.journal.trial(trial.plan.id)
     assert trial.state is State.INFRA_ERROR
     assert "damaged" in trial.error
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("import sys; sys.exit(0)", "SystemExit"),
+        ("raise RuntimeError('\\udc80')", "RuntimeError: ?"),
+        ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
+        ("await bench.exec(['sleep', '9'], timeout_s=float('nan'))", "ValueError"),
+        ("await bench.exec(['sleep', '9'], timeout_s=0)", "ValueError"),
+    ],
+)
+def test_whatever_an_agent_raises_is_its_own_failure(make_experiment, sandbox, monkeypatch, tmp_path, body, expected):
+    """Never an infrastructure error: that would leave the denominator and could be tried again."""
+    agent = _own(monkeypatch, tmp_path, body, "raising_agent_for_test")
+    trial = _run(make_experiment([agent]), sandbox, agent)
+    assert trial.state is State.FAILED
+    assert expected in trial.error
+
+
+def test_a_failure_of_ours_is_not_the_agents_even_when_it_swallows_it(make_experiment, sandbox, monkeypatch, tmp_path):
+    body = """
+try:
+    await bench.attempt()
+except Exception:
+    pass
+await bench.exec(["true"])
+"""
+    agent = _own(monkeypatch, tmp_path, body, "swallowing_agent_for_test")
+    experiment = make_experiment([agent])
+    from surpass.trial import StorageError
+    from surpass.trial.workbench import TrialWorkbench
+
+    def full(self, note):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(TrialWorkbench, "_attempt", full)
+    with pytest.raises(StorageError, match="No space left"):
+        _run(experiment, sandbox, agent)
+    assert experiment.journal.trials()[0].state is State.SOLVING
+
+
+def test_commands_run_one_at_a_time_and_end_before_sealing(make_experiment, sandbox, monkeypatch, tmp_path):
+    body = """
+import asyncio
+script = "import time; a = time.time(); time.sleep(0.4); print(a, time.time())"
+done = await asyncio.gather(*(bench.exec(["python", "-c", script]) for _ in range(2)))
+spans = sorted(tuple(map(float, one.stdout.split())) for one in done)
+assert spans[0][1] <= spans[1][0], spans
+asyncio.get_running_loop().create_task(bench.exec(["sh", "-c", "sleep 1; touch late"]))
+await asyncio.sleep(0.1)
+"""
+    agent = _own(monkeypatch, tmp_path, body, "parallel_agent_for_test")
+    experiment = make_experiment([agent])
+    trial = _run(experiment, sandbox, agent)
+    assert trial.error is None
+    assert (experiment.folder(trial.plan.id).submission(0) / "late").is_file()
+
+
+def test_an_agent_that_blocks_the_event_loop_is_interrupted(make_experiment, sandbox, monkeypatch, tmp_path):
+    from surpass.trial import solving
+
+    monkeypatch.setattr(solving, "_SLACK_SECONDS", -84.0)  # 60 s of solving, 20 of a run, 5 of an evaluation
+    agent = _own(monkeypatch, tmp_path, "while True: pass", "blocking_agent_for_test")
+    trial = _run(make_experiment([agent]), sandbox, agent)
+    assert trial.state is State.FAILED
+    assert "TimeoutError" in trial.error

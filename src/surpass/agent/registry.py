@@ -35,12 +35,13 @@ def build(spec: str, task: Task) -> Agent:
         AgentError: no such agent, it does not import, or it does not take these options.
     """
     factory, options = _parsed(spec)
+    signature = inspect.signature(factory)
+    given = options | ({"task": task} if "task" in signature.parameters else {})
     try:
-        parameters = inspect.signature(factory).parameters
-        given = options | ({"task": task} if "task" in parameters else {})
-        return factory(**given)
+        signature.bind(**given)
     except TypeError as error:
-        raise AgentError(f"agent '{spec}': {error}") from None
+        raise AgentError(f"agent '{spec}' does not take these options: {error}") from None
+    return factory(**given)
 
 
 def check_name(spec: str) -> None:
@@ -63,9 +64,10 @@ def _parsed(spec: str) -> tuple[Callable[..., Agent], dict[str, Any]]:
         )
     class_name, _, options = rest.partition(":")
     try:
-        return getattr(importlib.import_module(name), class_name), _options(spec, options)
-    except (ImportError, AttributeError) as error:
-        raise AgentError(f"agent '{spec}' cannot be imported: {error}") from None
+        factory = getattr(importlib.import_module(name), class_name)
+    except Exception as error:  # noqa: BLE001 - importing runs foreign code, which may raise anything
+        raise AgentError(f"agent '{spec}' cannot be imported: {type(error).__name__}: {error}") from None
+    return factory, _options(spec, options)
 
 
 def _options(spec: str, text: str) -> dict[str, Any]:

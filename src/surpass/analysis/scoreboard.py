@@ -137,6 +137,8 @@ def _selection(reading: Reading, judged: Sequence[Trial]) -> tuple[float | None,
 
 def _notes(reading: Reading, rows: Sequence[Row]) -> list[str]:
     notes: list[str] = []
+    if reading.plan.reproducible:
+        notes.append("The hidden data follow from --seed: anyone can repeat this run, and know its data beforehand.")
     digests = {planned.name: planned.digest for planned in reading.plan.task}
     foreign = [t.plan.id for t in reading.trials if t.verdict and t.verdict.task_digest != digests[t.plan.task]]
     if foreign:

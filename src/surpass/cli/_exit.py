@@ -56,6 +56,7 @@ def explain(error: BaseException) -> tuple[str, ExitCode] | None:
         errno.EACCES,
         errno.EPERM,
         errno.EDQUOT,
+        errno.ENAMETOOLONG,
     ):
         what = (error.strerror or "the file cannot be used").lower()
         return f"{error.filename or 'the disk'}: {what}; free space or choose another place with -o", ExitCode.STORAGE

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from surpass.analysis import rows_json, scoreboard
 from surpass.cli._exit import ExitCode
-from surpass.cli._output import emit_json, notes
+from surpass.cli._output import emit_json, notes, visible
 from surpass.cli._scoreboard import print_scoreboard
 from surpass.sandbox import Capabilities, open_sandbox, require_safe
 from surpass.trial import Experiment, LocalEngine, State, Trial, execute, pending
@@ -40,16 +40,15 @@ def carry_out(
         try:
             _run(experiment, concurrency or _by_cores(experiment), database, lock)
         except KeyboardInterrupt:
-            notes.print(
-                f"interrupted; nothing journalled is lost, `surpass resume {experiment.root}` goes on", soft_wrap=True
-            )
+            said = f"interrupted; nothing journalled is lost, `surpass resume {experiment.root}` goes on"
+            notes.print(said, soft_wrap=True, markup=False)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
     board = scoreboard(experiment)
     if json:
         emit_json(rows_json(board))
     else:
         print_scoreboard(board)
-        notes.print(f"experiment: {experiment.root}  (page: `surpass report {experiment.root}`)")
+        notes.print(f"experiment: {experiment.root}", soft_wrap=True, markup=False)
     if any(trial.state is State.INFRA_ERROR for trial in experiment.journal.trials()):
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
@@ -72,7 +71,7 @@ def _run(experiment: Experiment, concurrency: int, database: str, lock: int) -> 
             progress.advance(bar)
             if trial.state is not State.DONE:
                 reason = trial.error or (trial.verdict.code if trial.verdict else "")
-                progress.console.print(f"{trial.plan.id}: {trial.state} {reason}", markup=False)
+                progress.console.print(visible(f"{trial.plan.id}: {trial.state} {reason}"), markup=False)
 
         execute(experiment, engine, ended)
 

@@ -9,7 +9,7 @@ import typer
 
 from surpass.cli._exit import ExitCode
 from surpass.cli._options import Json, Profile, TaskFolders, Unsafe, catalogue
-from surpass.cli._output import console, emit_json
+from surpass.cli._output import console, emit_json, notes, visible
 
 if TYPE_CHECKING:
     from surpass.task import Task, Tier
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["grade"]
 
-_SEALED = ("verdict.json", "feedback.json")
+_RECORDS = ("verdict.json", "feedback.json")
 
 
 def grade(
@@ -25,22 +25,27 @@ def grade(
     directory: Annotated[Path, typer.Argument(help="A submission, or a sealed trial or attempt of an experiment.")],
     tier: Annotated[str, typer.Option("--tier", help="dev, feedback or final.")] = "final",
     seed: Annotated[int | None, typer.Option("--seed", help="Repeat a grading exactly.", show_default="random")] = None,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Score a sealed folder's recorded metrics instead; runs nothing.")
+    ] = False,
     profile: Profile = "",
     tasks: TaskFolders = None,
     unsafe: Unsafe = False,
     json: Json = False,
 ) -> None:
-    """Judge a folder on fresh hidden data; a sealed one is scored again from its recorded metrics, anywhere."""
+    """Judge a folder on fresh hidden data. Of a sealed trial or attempt, the submission is run again."""
     from surpass.task import UnknownNameError
 
     found = catalogue(tasks).task(task, profile=profile)
     if not directory.is_dir():
         raise UnknownNameError("folder", str(directory), [])
-    if recorded := next((directory / name for name in _SEALED if (directory / name).is_file()), None):
-        verdict = _rescored(found, recorded)
+    directory = directory.resolve()
+    if recorded:
+        verdict = _rescored(found, directory)
     else:
-        verdict = _judged(found, directory, _tier(tier), seed, unsafe)
-    document = _document(found, verdict)
+        found.require_complete()
+        verdict = _judged(found, _submission_of(directory), _tier(tier), seed, unsafe)
+    document = _document(found, verdict) | {"recorded": recorded}
     if json:
         emit_json(document)
     else:
@@ -81,33 +86,54 @@ def _judged(task: Task, directory: Path, tier: Tier, seed: int | None, unsafe: b
         remove_tree(place)
 
 
-def _rescored(task: Task, recorded: Path) -> Verdict:
+def _submission_of(directory: Path) -> Path:
+    """The sealed submission that a trial's or attempt's record speaks of; any other folder is a submission itself.
+
+    The record only says which folder it is: whatever it claims beyond that is not believed, the folder is run.
+    """
+    import json as json_module
+
+    for record in (directory / name for name in _RECORDS):
+        if record.is_file():
+            try:
+                digest = json_module.loads(record.read_text("utf-8"))["submission"]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                continue
+            return _sealed_with(directory, digest) or directory
+    return directory
+
+
+def _sealed_with(directory: Path, digest: str) -> Path | None:
+    from surpass.verdict import digest_folder
+
+    folders = [directory / "submission", *sorted(directory.glob("attempts/*/submission"))]
+    return next((folder for folder in folders if folder.is_dir() and digest_folder(folder) == digest), None)
+
+
+def _rescored(task: Task, directory: Path) -> Verdict:
     """Score recorded metrics again, after checking that the sealed submission is the one they belong to."""
     import json as json_module
     from dataclasses import replace
 
     from surpass.trial import ExperimentError, StorageError
-    from surpass.verdict import Verdict, digest_folder, scorecard_of
+    from surpass.verdict import Verdict, scorecard_of
 
+    record = next((directory / name for name in _RECORDS if (directory / name).is_file()), None)
+    if record is None:
+        raise ExperimentError(f"{directory} is no sealed trial or attempt; leave --recorded out to judge it")
     try:
-        verdict = Verdict.from_dict(json_module.loads(recorded.read_text("utf-8")))
-    except (ValueError, KeyError, TypeError):
-        raise StorageError(f"{recorded} is damaged; restore it from a copy of the experiment") from None
+        verdict = Verdict.from_dict(json_module.loads(record.read_text("utf-8")))
+        card = scorecard_of(task.spec, verdict.metrics) if verdict.scorecard else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise StorageError(f"{record} is damaged; restore it from a copy of the experiment") from None
     if (verdict.task, verdict.task_digest) != (task.name, task.digest):
         raise ExperimentError(
-            f"{recorded} belongs to {verdict.task} ({verdict.task_digest[:12]}), not to {task.name} "
+            f"{record} belongs to {verdict.task} ({verdict.task_digest[:12]}), not to {task.name} "
             f"({task.digest[:12]}); name that task and profile"
         )
-    sealed = [recorded.parent / "submission", *recorded.parent.glob("attempts/*/submission")]
-    if verdict.submission and not any(
-        folder.is_dir() and digest_folder(folder) == verdict.submission for folder in sealed
-    ):
-        raise StorageError(
-            f"{recorded.parent} holds no submission with the recorded hash; it was changed after sealing"
-        )
-    if verdict.scorecard is None:
-        return verdict
-    return replace(verdict, scorecard=scorecard_of(task.spec, verdict.metrics))
+    if _sealed_with(directory, verdict.submission) is None:
+        raise StorageError(f"{directory} holds no submission with the recorded hash; it was changed after sealing")
+    return replace(verdict, scorecard=card)
 
 
 def _document(task: Task, verdict: Verdict) -> dict[str, Any]:
@@ -146,9 +172,11 @@ def _document(task: Task, verdict: Verdict) -> dict[str, Any]:
 def _print(document: dict[str, Any]) -> None:
     from rich.table import Table
 
+    if document["recorded"]:
+        notes.print("recorded numbers, not run again")
     if document["recovery"] is None:
         console.print(f"{document['task']}: {document['outcome']}, {document['code']}", markup=False)
-        console.print(document["detail"], markup=False)
+        console.print(visible(document["detail"]), markup=False)
         return
     console.print(
         f"{document['task']} ({document['tier']}): recovery {document['recovery']:.3f} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from surpass import __version__
 from surpass.cli._exit import explain
-from surpass.cli._output import notes
+from surpass.cli._output import notes, visible
 from surpass.cli.check import check
 from surpass.cli.doctor import doctor
 from surpass.cli.grade import grade
@@ -48,6 +49,7 @@ def root(
 
 def main() -> None:
     """Entry point: errors that users can meet become one sentence and a documented exit code."""
+    os.umask(0o022)  # what we write is read by the sandbox's users; secrets set their own mode
     try:
         app()
     except Exception as error:
@@ -56,7 +58,7 @@ def main() -> None:
             raise
         message, code = explained
         for line in message.splitlines():
-            notes.print(f"surpass: {line}", markup=False, soft_wrap=True)
+            notes.print(f"surpass: {visible(line)}", markup=False, soft_wrap=True)
         sys.exit(code)
 
 

@@ -34,7 +34,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run agents on tasks and print the scoreboard. Everything is journalled; `surpass resume` goes on after a stop."""
-    from surpass.agent import check_name
+    from surpass.agent import build, check_name
     from surpass.cli._session import carry_out
     from surpass.hints import check_level
     from surpass.trial import create, make_plan, without_password
@@ -53,14 +53,18 @@ def run(
         hints=hints,
         database=without_password(database),
         unsafe=unsafe,
+        reproducible=seed is not None,
     )
+    for each in selected:
+        each.require_complete()
+        for name in agent:
+            build(name, each)
     carry_out(
         lambda capabilities: create(
             output or Path("runs") / plan.id,
             plan,
             capabilities=capabilities,
             password_url=database,
-            reproducible=seed is not None,
         ),
         unsafe=unsafe,
         concurrency=concurrency,

@@ -4,7 +4,7 @@ from surpass.task.catalogue import Catalogue
 from surpass.task.digest import package_files
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.load import SOLVER, EvilSolution, Task, load, read_document
-from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track, is_finite_number
+from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track
 
 __all__ = [
     "SOLVER",
@@ -21,7 +21,6 @@ __all__ = [
     "Tier",
     "Track",
     "UnknownNameError",
-    "is_finite_number",
     "load",
     "nearest",
     "package_files",

@@ -112,6 +112,22 @@ class Task:
             raise UnknownNameError("solution", name, ["null", *known])
         return folder
 
+    def require_complete(self) -> None:
+        """Fail early when what every run needs is missing.
+
+        Raises:
+            TaskError: naming the file.
+        """
+        for path in (self.root / "brief.md", self.private / "evaluator.py"):
+            try:
+                path.read_text("utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise TaskError(
+                    f"{path}: cannot be read ({error}); `surpass check` lists all that is missing"
+                ) from None
+        if not self.start.is_dir():
+            raise TaskError(f"{self.start}: the start is missing; `surpass check` lists all that is missing")
+
     @property
     def evil_solutions(self) -> dict[str, EvilSolution]:
         """The submissions that must be rejected, by folder name."""
@@ -152,14 +168,14 @@ def read_document(path: Path, model: type[Document]) -> Document:
         raise TaskError(f"{path}: cannot be read ({error})") from None
     try:
         return model.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{path}: not valid TOML: {error}") from None
     except ValidationError as error:
         details = error.errors()
         # An invalid entry does not count towards a list's length, so a lone one would be reported as absent too.
         details = [detail for detail in details if detail["type"] != "too_short"] or details
         problems = [_explained(path, text, model, detail) for detail in details]
         raise TaskError("\n".join(problems)) from None
+    except (ValueError, RecursionError) as error:  # bad TOML; a number too long; brackets too deep
+        raise TaskError(f"{path}: not valid TOML: {error}") from None
 
 
 def _explained(path: Path, text: str, model: type[BaseModel], detail: ErrorDetails) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-import math
+import json
 import re
 from typing import Annotated, Any, Literal, Self
 
@@ -83,11 +83,11 @@ class Budget(_Document):
     attempts: Annotated[int, Field(ge=1)] = 20
     run_seconds: Positive = 120.0
     evaluate_seconds: Positive = 60.0
-    memory_mb: Annotated[int, Field(ge=64)] = 2048
-    cpus: Annotated[int, Field(ge=1)] = 1
+    memory_mb: Annotated[int, Field(ge=64, le=1 << 24)] = 2048
+    cpus: Annotated[int, Field(ge=1, le=4096)] = 1
     gpus: Annotated[int, Field(ge=0)] = 0
-    disk_mb: Annotated[int, Field(ge=1)] = 256
-    pids: Annotated[int, Field(ge=4)] = 64
+    disk_mb: Annotated[int, Field(ge=1, le=1 << 24)] = 256
+    pids: Annotated[int, Field(ge=4, le=1 << 20)] = 64
 
 
 class Environment(_Document):
@@ -200,6 +200,9 @@ class Spec(_Document):
             if unknown := sorted(set(profile.instances) - set(names)):
                 raise ValueError(f"profile '{name}' names unknown instance '{unknown[0]}'")
             Budget.model_validate(self.budget.model_dump() | profile.budget)
+        _require_plain(self.settings)
+        for profile in self.profiles.values():
+            _require_plain(profile.settings)
         return self
 
     @model_validator(mode="after")
@@ -227,14 +230,16 @@ class Spec(_Document):
         )
 
 
+def _require_plain(settings: dict[str, Any]) -> None:
+    try:
+        json.dumps(settings, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"settings take numbers, strings, booleans, lists and tables only ({error})") from None
+
+
 def _refuse_twice(kind: str, names: list[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
             raise ValueError(f"{kind} '{name}' appears twice")
         seen.add(name)
-
-
-def is_finite_number(value: object) -> bool:
-    """True for an int or float (never a bool) that is neither NaN nor infinite."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from surpass.measure import fingerprint
 from surpass.sandbox import Capabilities
-from surpass.task import Task, Tier, load, read_document
+from surpass.task import Task, TaskError, Tier, load, read_document
 from surpass.trial.errors import ExperimentBusyError, ExperimentError, StorageError, TaskChangedError
 from surpass.trial.journal import Journal
 from surpass.trial.plan import ExperimentPlan, TrialPlan
@@ -117,24 +117,8 @@ class Experiment:
         Raises:
             ExperimentBusyError: somebody else holds it.
         """
-        import fcntl  # not on every system; reading an experiment needs no lock
-
-        with _storage(self.root):
-            descriptor = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
-                raise ExperimentBusyError(
-                    f"{self.root} is in use by process {holder}; wait for it, or stop it and run `surpass resume`"
-                ) from None
-            with _storage(self.root):
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        with _locked(self.root) as descriptor:
             yield descriptor
-        finally:
-            os.close(descriptor)
 
 
 def create(
@@ -143,24 +127,29 @@ def create(
     *,
     capabilities: Capabilities | None = None,
     password_url: str = "",
-    reproducible: bool = False,
 ) -> Experiment:
     """Make the directory and journal every trial as planned. `capabilities` are recorded beside the machine.
 
-    `password_url` is the database URL as the user gave it; only its form without the password is stored. With
-    `reproducible`, hidden data follow from the seed alone, so that anyone can repeat the run exactly.
+    `password_url` is the database URL as the user gave it; only its form without the password is stored.
 
     Raises:
         ExperimentError: the directory holds something already.
         StorageError: it cannot be written.
     """
     root = root.absolute()
-    _refuse_occupied(root)
+    with _storage(root):
+        _refuse_occupied(root)
+        root.mkdir(parents=True, exist_ok=True)
+    with _locked(root):  # of two that begin at once, the second finds the first one's plan
+        _refuse_occupied(root)
+        return _write(root, plan, capabilities, password_url)
+
+
+def _write(root: Path, plan: ExperimentPlan, capabilities: Capabilities | None, password_url: str) -> Experiment:
     sandbox = dataclasses.asdict(capabilities) if capabilities else {}
     environment = dataclasses.asdict(fingerprint()) | {"sandbox": sandbox}
-    secret = hashlib.sha256(f"surpass:{plan.seed}".encode()).digest() if reproducible else secrets.token_bytes(32)
+    secret = hashlib.sha256(f"surpass:{plan.seed}".encode()).digest() if plan.reproducible else secrets.token_bytes(32)
     with _storage(root):
-        root.mkdir(parents=True, exist_ok=True)
         (root / "trials").mkdir(exist_ok=True)
         write_atomically(root / _SECRET, secret.hex() + "\n", mode=0o600)
         write_atomically(root / "environment.json", json.dumps(environment, indent=2) + "\n")
@@ -182,11 +171,14 @@ def open_experiment(root: Path, *, password_url: str = "", read_only: bool = Fal
     root = root.absolute()
     if not (root / _PLAN).is_file():
         raise ExperimentError(f"{root} holds no experiment (no {_PLAN}); `surpass run -o {root}` would start one")
-    plan = read_document(root / _PLAN, ExperimentPlan)
+    plan = _plan_of(root)
     url = password_url or os.environ.get("SURPASS_DATABASE", "") or plan.database
     if not url and not (root / "surpass.db").is_file():
         raise StorageError(f"{root / 'surpass.db'} is missing; restore it from a copy of the experiment")
-    return Experiment(root, plan, Journal(url or _sqlite(root, read_only), plan.id, read_only=read_only))
+    journal = Journal(url or _sqlite(root, read_only), plan.id, read_only=read_only)
+    if {trial.id for trial in plan.trial_plans()} != {trial.plan.id for trial in journal.trials()}:
+        raise StorageError(f"{root / _PLAN} and the journal name different trials; restore both from one copy")
+    return Experiment(root, plan, journal)
 
 
 def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
@@ -218,18 +210,49 @@ def without_password(url: str) -> str:
     return bare.render_as_string()
 
 
+@contextlib.contextmanager
+def _locked(root: Path) -> Iterator[int]:
+    import fcntl  # not on every system; reading an experiment needs no lock
+
+    with _storage(root):
+        descriptor = os.open(root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            raise ExperimentBusyError(
+                f"{root} is in use by process {holder}; wait for it, or stop it and run `surpass resume`"
+            ) from None
+        with _storage(root):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def _refuse_occupied(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise ExperimentError(f"{root} is a file; choose another directory with -o")
     if (root / _PLAN).is_file():
-        held = read_document(root / _PLAN, ExperimentPlan)
+        held = _plan_of(root)
         raise ExperimentError(
             f"{root} already holds experiment {held.id}; continue it with `surpass resume {root}`, "
             "or choose another directory with -o"
         )
     leftovers = {_SECRET, "environment.json", "trials", "surpass.db", "surpass.db-wal", "surpass.db-shm", ".lock"}
-    if root.is_dir() and (others := sorted({path.name for path in root.iterdir()} - leftovers)):
+    leftovers.add("surpass.db-journal")
+    found = {path.name for path in root.iterdir() if not path.name.endswith(".part")} if root.is_dir() else set()
+    if others := sorted(found - leftovers):
         raise ExperimentError(f"{root} is not empty (it holds '{others[0]}'); choose another directory with -o")
+
+
+def _plan_of(root: Path) -> ExperimentPlan:
+    try:
+        return read_document(root / _PLAN, ExperimentPlan)
+    except TaskError as error:
+        raise StorageError(f"{error}; the experiment's plan is damaged, restore it from a copy") from None
 
 
 def _sqlite(root: Path, read_only: bool = False) -> sa.URL:

@@ -202,6 +202,18 @@ class Journal:
         """Journal a final verdict and the outcome that follows from it, in one transaction."""
         self.move(trial, old, new, verdict=_dumped(verdict), **values)
 
+    def state_before(self, trial: str) -> State:
+        """The state that a trial was in before its present one."""
+        where = (_TRANSITIONS.c.experiment == self._experiment) & (_TRANSITIONS.c.trial == trial)
+        query = sa.select(_TRANSITIONS.c.old).where(where).order_by(_TRANSITIONS.c.number.desc()).limit(1)
+        with self._begin() as connection:
+            return State(connection.execute(query).scalar_one())
+
+    def spend(self, trial: str, seconds: float) -> None:
+        """Journal the solve time used so far, so that a killed trial does not get it back."""
+        with self._begin() as connection:
+            connection.execute(sa.update(_TRIALS).where(self._is(trial)).values(solve_seconds=seconds))
+
     def add_attempt(self, trial: str, attempt: Attempt) -> None:
         """Journal one attempt and the solve time used so far, in one transaction."""
         row = {
@@ -260,7 +272,21 @@ def _feedback_document(feedback: Feedback) -> dict[str, Any]:
     }
 
 
+@contextlib.contextmanager
+def _readable(trial: str) -> Iterator[None]:
+    """A row that our own code did not write is damage, not a bug."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise StorageError(f"the journal's entry on {trial} is damaged ({error}); restore it from a copy") from None
+
+
 def _trial(row: dict[str, Any]) -> Trial:
+    with _readable(row["id"]):
+        return _read_trial(row)
+
+
+def _read_trial(row: dict[str, Any]) -> Trial:
     return Trial(
         plan=TrialPlan(row["id"], row["task"], row["agent"], row["number"], row["seed"], row["hints"]),
         state=State(row["state"]),
@@ -273,6 +299,11 @@ def _trial(row: dict[str, Any]) -> Trial:
 
 
 def _attempt(row: dict[str, Any]) -> Attempt:
+    with _readable(row["trial"]):
+        return _read_attempt(row)
+
+
+def _read_attempt(row: dict[str, Any]) -> Attempt:
     return Attempt(
         number=row["number"],
         key=row["key"],

@@ -46,6 +46,8 @@ class ExperimentPlan(_Document):
     """URL of the journal without its password; empty for `surpass.db` in the directory."""
     unsafe: bool = False
     """True when candidate code ran without a sandbox; printed beside every number."""
+    reproducible: bool = False
+    """True when the hidden data follow from the seed, so that whoever knows the generator can know them."""
     task: tuple[PlannedTask, ...]
 
     def trial_plans(self) -> list[TrialPlan]:
@@ -90,6 +92,7 @@ def make_plan(
     hints: str = "minimal",
     database: str = "",
     unsafe: bool = False,
+    reproducible: bool = False,
 ) -> ExperimentPlan:
     """Freeze a configuration. Agents and tasks that are named twice count once."""
     now = datetime.now(UTC)
@@ -104,6 +107,7 @@ def make_plan(
         agents=tuple(dict.fromkeys(agents)),
         database=database,
         unsafe=unsafe,
+        reproducible=reproducible,
         task=tuple(
             PlannedTask(name=name, suite=task.suite, root=task.root, profile=task.profile, digest=task.digest)
             for name, task in unique.items()

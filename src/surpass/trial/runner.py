@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import shutil
-import traceback
 from collections.abc import Iterator
 
-from surpass.agent import Agent, BudgetExhausted, build
 from surpass.guard.removal import remove_tree
 from surpass.hints import build_prompt
 from surpass.sandbox import Sandbox, SandboxError
@@ -17,6 +14,7 @@ from surpass.task import Task, Tier
 from surpass.trial.errors import InfraError
 from surpass.trial.experiment import Experiment, write_atomically
 from surpass.trial.journal import Attempt, Trial
+from surpass.trial.solving import solve
 from surpass.trial.states import TERMINAL, State
 from surpass.trial.workbench import TrialWorkbench
 from surpass.verdict import Judge, Outcome, Rejection, Verdict, VerdictError
@@ -70,7 +68,7 @@ class _Runner:
         """Take an infrastructure failure back to where it happened."""
         trial = self._journal.trial(self._id)
         if trial.state is State.INFRA_ERROR:
-            before = next(step for step in reversed(self._journal.transitions()) if step.trial == self._id).old
+            before = self._journal.state_before(self._id)
             self._journal.move(self._id, State.INFRA_ERROR, before, error=None)
 
     def _begin(self, trial: Trial) -> None:
@@ -105,7 +103,7 @@ class _Runner:
                 folder=self._folder,
                 used_seconds=trial.solve_seconds,
             )
-            error = _let(build(trial.plan.agent, self._task), bench)
+            error = solve(trial.plan.agent, self._task, bench)
             used = bench.used_seconds()
             chosen = _best(self._journal.attempts(self._id))
             if chosen is None:
@@ -162,22 +160,6 @@ class _Runner:
             hidden=self._experiment.hidden(self._task, seed),
         ) as judge:
             yield judge
-
-
-def _let(agent: Agent, bench: TrialWorkbench) -> str | None:
-    """Let the agent work; the last line of its failure when it failed. What it handed in before still counts."""
-    try:
-        asyncio.run(asyncio.wait_for(agent.solve(bench), bench.seconds_left()))
-    except TimeoutError:
-        bench.log("the solve time is used up")
-    except BudgetExhausted as ended:
-        bench.log(str(ended))
-    except (InfraError, SandboxError, VerdictError):
-        raise
-    except Exception as error:  # noqa: BLE001 - an agent is foreign code; whatever it raises is its own failure
-        bench.log(traceback.format_exc())
-        return f"the agent failed: {type(error).__name__}: {error}"
-    return None
 
 
 def _best(attempts: list[Attempt]) -> Attempt | None:

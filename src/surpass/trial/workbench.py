@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import math
 import os
-import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from surpass.agent import AttemptRecord, BudgetExhausted, Feedback
 from surpass.guard import Malformed
 from surpass.guard.beneath import open_beneath
-from surpass.sandbox import Completed, Sandbox
+from surpass.guard.removal import remove_tree
+from surpass.sandbox import Completed, Sandbox, SandboxError
 from surpass.task import Task, Tier
-from surpass.trial.errors import InfraError
+from surpass.trial.errors import InfraError, StorageError
 from surpass.trial.experiment import TrialFolder, write_atomically
 from surpass.trial.journal import Attempt, Journal
 from surpass.verdict import (
@@ -26,12 +28,13 @@ from surpass.verdict import (
     Outcome,
     Rejection,
     Verdict,
+    VerdictError,
     candidate_environment,
     candidate_limits,
     workspace_mounts,
 )
 
-__all__ = ["TrialWorkbench"]
+__all__ = ["TrialWorkbench", "printable"]
 
 _READ_BYTES = 64 << 20
 
@@ -63,6 +66,9 @@ class TrialWorkbench:
         self._used_before = used_seconds
         self._started = time.monotonic()
         self._attempts = journal.attempts(trial)
+        self._turn = asyncio.Lock()
+        self.broken: Exception | None = None
+        """The harness's first own failure: an agent may catch it, but the trial cannot go on."""
         self._mounts = workspace_mounts(judge, folder.workspace)
 
     @property
@@ -83,19 +89,31 @@ class TrialWorkbench:
         return max(0, self._task.spec.budget.attempts - len(self._attempts))
 
     async def exec(self, command: Sequence[str], *, timeout_s: float | None = None) -> Completed:
-        """Run a command in the workspace, off the event loop; it ends with the solve budget at the latest."""
-        left = self.seconds_left()
-        if left <= 0:
-            raise BudgetExhausted("the solve time is used up")
-        wall_s = min(timeout_s or self._task.spec.budget.run_seconds, left)
-        return await asyncio.to_thread(
-            self._sandbox.run,
-            command,
-            mounts=self._mounts,
-            env=candidate_environment(self._task, SURPASS_DATA=str(DATA)),
-            cwd=WORKSPACE,
-            limits=candidate_limits(self._task, wall_s),
-        )
+        """Run a command in the workspace, off the event loop; it ends with the solve budget at the latest.
+
+        One at a time: commands side by side would each get the whole of the task's limits.
+        """
+        if timeout_s is not None and not 0 < timeout_s < math.inf:
+            raise ValueError(f"timeout_s must be a positive number of seconds, got {timeout_s}")
+        async with self._turn:
+            left = self.seconds_left()
+            if left <= 0:
+                raise BudgetExhausted("the solve time is used up")
+            with self._ours():
+                self._journal.spend(self._trial, self.used_seconds())
+                return await asyncio.to_thread(
+                    self._sandbox.run,
+                    command,
+                    mounts=self._mounts,
+                    env=candidate_environment(self._task, SURPASS_DATA=str(DATA)),
+                    cwd=WORKSPACE,
+                    limits=candidate_limits(self._task, min(left, timeout_s or self._task.spec.budget.run_seconds)),
+                )
+
+    async def settle(self) -> None:
+        """Wait for a command that the agent left behind: nothing may change the workspace while it is sealed."""
+        async with self._turn:
+            return
 
     async def read(self, path: str) -> bytes:
         """A workspace file, read without following links."""
@@ -116,15 +134,20 @@ class TrialWorkbench:
 
     async def attempt(self, note: str = "") -> Feedback:
         """Seal the workspace, judge it at the feedback tier, journal it, and tell what the task allows to tell."""
+        async with self._turn:
+            with self._ours():
+                return self._attempt(printable(note))
+
+    def _attempt(self, note: str) -> Feedback:
         number = len(self._attempts) + 1
         place = self._folder.attempt(number)
-        shutil.rmtree(place, ignore_errors=True)
+        remove_tree(place)
         key, verdict = self._seal(place)
         if known := next((attempt for attempt in self._attempts if attempt.key == key), None):
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place)
             return known.feedback
         if self.attempts_left() == 0 or self.seconds_left() <= 0:
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place)
             raise BudgetExhausted("no attempt is left" if self.attempts_left() == 0 else "the solve time is used up")
         at_seconds = self.used_seconds()
         if verdict is None:
@@ -139,9 +162,23 @@ class TrialWorkbench:
 
     def log(self, message: str) -> None:
         """Add a line to the transcript."""
-        entry = {"at_seconds": round(self.used_seconds(), 3), "message": message}
-        with self._folder.transcript.open("a", encoding="utf-8") as file:
+        entry = {"at_seconds": round(self.used_seconds(), 3), "message": printable(message)}
+        with self._ours(), self._folder.transcript.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+    @contextlib.contextmanager
+    def _ours(self) -> Iterator[None]:
+        """Remember a failure of the harness: it ends the trial as one, even when the agent catches it."""
+        if self.broken is not None:
+            raise self.broken
+        try:
+            yield
+        except (InfraError, SandboxError, StorageError, VerdictError) as error:
+            self.broken = error
+            raise
+        except OSError as error:
+            self.broken = StorageError(f"{error.filename or self._folder.root} cannot be written: {error.strerror}")
+            raise self.broken from error
 
     def _seal(self, place: Path) -> tuple[str, Verdict | None]:
         """The submission's key, and a verdict already when it may not even be sealed."""
@@ -157,3 +194,8 @@ class TrialWorkbench:
         score = verdict.scorecard.headline if verdict.scorecard and rules.detail == "score" else None
         full = Feedback(number, accepted, None if score is None else round(score, rules.decimals), verdict.code)
         return full if rules.detail != "none" else replace(full, accepted=None, score=None, code="")
+
+
+def printable(text: str) -> str:
+    """Text that can be stored and shown: what is no character (half a surrogate pair, say) becomes `?`."""
+    return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", "?")

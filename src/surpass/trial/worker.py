@@ -30,6 +30,7 @@ def main(arguments: list[str]) -> int:
     """Run the trial; the engine reads the exit status."""
     directory, trial = arguments
     _die_with_parent()
+    os.umask(0o022)  # the sandbox's users read what we write
     try:
         experiment = open_experiment(Path(directory))
         run_trial(experiment, trial, open_sandbox(unsafe=experiment.plan.unsafe))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Self
 from surpass.guard.removal import remove_tree
 from surpass.sandbox import Sandbox, SandboxError
 from surpass.score import Reference, Scorecard, score_instances
-from surpass.task import Deliverable, Instance, Spec, Task, Tier, is_finite_number
+from surpass.task import Deliverable, Instance, Spec, Task, Tier
 from surpass.verdict.data import TierData, prepare
 from surpass.verdict.errors import VerdictError
 from surpass.verdict.evaluator import Answer, Evaluator
@@ -156,7 +157,7 @@ def _validated(verdict: Verdict, spec: Spec, answer: Answer) -> Verdict:
             failures[score.name] = code
             details.append(f"{score.name}: {code}" + (f" ({detail})" if detail else ""))
     metrics = {
-        score.name: {name: value for name, value in answer.metrics[score.name].items() if is_finite_number(value)}
+        score.name: {name: value for name, value in answer.metrics[score.name].items() if math.isfinite(value)}
         for score in card.instances
         if not score.failed
     }

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 750},
+    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 800},
     "micro": {"width": 32, "layers": 3, "heads": 1, "context": 64, "batch": 8, "steps": 141},
 }
 EMBEDDING_RATE = 0.05

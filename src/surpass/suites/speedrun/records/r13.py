@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 780},
+    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 800},
     "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 140},
 }
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down

@@ -3,6 +3,7 @@
 import io
 import os
 import pickle
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -18,6 +19,10 @@ def _npy(array, **options):
     stream = io.BytesIO()
     np.save(stream, array, **options)
     return stream.getvalue()
+
+
+def _header(text):
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
 class Bomb:
@@ -49,6 +54,11 @@ def test_an_honest_array_is_read(tmp_path):
         (pickle.dumps(Bomb()), "unreadable"),
         (_npy(GOOD).replace(b"(2, 3)", b"(99, 9)")[:128] + b"\0" * 48, "unreadable"),
         (b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 65535, "unreadable"),
+        (b"\x93NUMPY\x01\x00\x04\x00((((", "unreadable"),
+        (
+            _header("{'descr': '|V0', 'fortran_order': False, 'shape': (10**30,), }".replace("10**30", "1" + "0" * 30)),
+            "unreadable",
+        ),
         (_npy(np.zeros(1 << 15)), "too-large"),
     ],
 )
@@ -93,15 +103,80 @@ def test_an_archive_is_read_and_a_zip_bomb_is_not(tmp_path):
     assert caught.value.code == "unreadable"
 
 
+def _refused(path, wanted, **options):
+    with pytest.raises(Malformed) as caught:
+        read_arrays(path, wanted, **options)
+    return caught.value.code
+
+
+def test_a_damaged_archive_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    wanted = {"u": ((2, 3), "float64")}
+    np.savez_compressed(path, u=GOOD)
+    content = bytearray(path.read_bytes())
+    start = 30 + int.from_bytes(content[26:28], "little") + int.from_bytes(content[28:30], "little")
+    content[start : start + 8] = b"\xff" * 8
+    path.write_bytes(content)
+    assert _refused(path, wanted) == "unreadable"
+    for method in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        with zipfile.ZipFile(path, "w", method) as archive:
+            archive.writestr("u.npy", _npy(GOOD))
+        assert _refused(path, wanted) == "unreadable"
+
+
+def test_an_archive_that_lies_about_its_sizes_stays_within_the_bound(tmp_path):
+    """A first array that claims to be huge must not make the bound of the second negative, which is no bound."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("u.npy", _npy(GOOD))
+        archive.writestr("v.npy", _npy(np.zeros(1 << 22)))
+    content = path.read_bytes()
+    honest, huge = len(_npy(GOOD)).to_bytes(4, "little"), (1 << 30).to_bytes(4, "little")
+    directory = content.index(b"PK\x01\x02")
+    path.write_bytes(content[:directory] + content[directory:].replace(honest, huge, 1))
+    with zipfile.ZipFile(path) as archive:
+        assert archive.getinfo("u.npy").file_size == 1 << 30
+    wanted = {"u": ((2, 3), "float64"), "v": ((1 << 22,), "float64")}
+    tracemalloc.start()
+    try:
+        assert _refused(path, wanted, max_bytes=1 << 18) == "too-large"
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_bound_covers_all_arrays_of_an_archive_together(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, u=GOOD, v=GOOD)
+    wanted = {"u": ((2, 3), "float64"), "v": ((2, 3), "float64")}
+    size = len(_npy(GOOD))
+    bound = max(2 * size, path.stat().st_size)
+    assert set(read_arrays(path, wanted, max_bytes=bound)) == {"u", "v"}
+    wide = np.zeros((2, 1000))
+    np.savez_compressed(path, u=wide, v=wide)
+    wanted = {"u": ((2, 1000), "float64"), "v": ((2, 1000), "float64")}
+    assert _refused(path, wanted, max_bytes=2 * len(_npy(wide)) - 1) == "too-large"
+    assert _refused(path, wanted, max_bytes=len(_npy(wide))) == "too-large"
+
+
 def test_documents(tmp_path):
     path = tmp_path / "a.json"
-    for text, code in [('{"a": NaN}', "not-finite"), ("{", "unreadable"), ("[" * 100_000, "unreadable")]:
+    for text, code in [
+        ('{"a": NaN}', "not-finite"),
+        ('{"a": 1e999}', "not-finite"),
+        ("[-1e999]", "not-finite"),
+        ("{", "unreadable"),
+        ("[" * 100_000, "unreadable"),
+        ("9" * 5000, "unreadable"),
+        ('{"a": 1, "a": 2}', "unreadable"),
+        ('[{"b": {"a": 1, "a": 1}}]', "unreadable"),
+    ]:
         path.write_text(text)
         with pytest.raises(Malformed) as caught:
             read_json(path)
         assert caught.value.code == code
-    path.write_text('{"a": 1}')
-    assert read_json(path) == {"a": 1}
+    path.write_text('{"a": 1, "b": [{"a": 1.5}, {"a": -2e3}]}')
+    assert read_json(path) == {"a": 1, "b": [{"a": 1.5}, {"a": -2000.0}]}
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(Malformed) as caught:
         read_text(path)

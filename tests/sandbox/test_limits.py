@@ -1,11 +1,15 @@
 """Every limit: a command that breaks it and one that stays just within, in both tiers."""
 
+import os
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
 from surpass.sandbox import Reason
+from surpass.sandbox._disk import usage
 
 MB = 1 << 20
 
@@ -224,6 +228,33 @@ def test_deep_directories_do_not_stop_the_scan(either):
         assert either.python(deep).reason is Reason.DISK
     finally:  # pytest's own clean-up would recurse 3000 levels
         subprocess.run(["rm", "-rf", str(either.work / "d")], check=True)
+
+
+@pytest.mark.parametrize("mode", [0, 0o400, 0o600])
+def test_a_directory_that_may_not_be_looked_into_counts_as_exceeding(mode):
+    """Root may look into everything, so an ordinary user measures."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o777)
+        child = os.fork()
+        if child == 0:
+            os._exit(_measure_as_an_ordinary_user(Path(place), mode))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        (Path(place) / "a").chmod(0o700)
+        assert status == 0
+
+
+def _measure_as_an_ordinary_user(place: Path, mode: int) -> int:
+    try:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        (place / "a" / "b").mkdir(parents=True)
+        directory = os.open(place, os.O_RDONLY)
+        readable = usage(directory, MB, 100)[1]
+        (place / "a").chmod(mode)
+        return 0 if readable == 2 and usage(directory, MB, 100)[1] > 100 else 3
+    except BaseException:  # noqa: BLE001  a child that goes on would run the rest of the tests
+        return 4
 
 
 def test_output_is_bounded_and_the_rest_is_drained(either):

@@ -25,6 +25,7 @@ def run(script, **limits):
     done = box.run(["sh", "-c", script], mounts=[Mount(work, PurePosixPath("/mnt/work"), writable=True)], env={},
         cwd=PurePosixPath("/mnt/work"), limits=Limits(**{"wall_s": 10, **limits}))
     return [done.reason, done.exit_code, done.stdout.decode(), done.tier]
+HIDE = "rm -f g; mkdir -p a/b; cd a/b; chmod 0 ..; for i in 1 2 3; do head -c 900K /dev/zero > $i; done"
 burn = 'python3 -c "import time\\nwhile time.process_time() < 0.2: pass"'
 print(json.dumps({
     "uid": os.geteuid(),
@@ -36,6 +37,9 @@ print(json.dumps({
     "memory": run("head -c 300M /dev/zero | tail -c 200M > /dev/null", memory_bytes=50 << 20),
     "pids": run("(for i in 1 2 3 4 5 6 7 8 9; do sleep 0.8 & done); code=$?; sleep 0.5; exit $code", pids=6),
     "disk": run("head -c 9M /dev/zero > g", disk_bytes=1 << 20),
+    "hidden": run(HIDE, disk_bytes=1 << 20),
+    "unsearchable": run("chmod 700 a; " + HIDE.replace("chmod 0", "chmod 600"), disk_bytes=1 << 20),
+    "readable": run("chmod 700 a; rm -r a; mkdir -p a/b; echo x > a/b/c", disk_bytes=1 << 20),
     "tmp": run("i=0; while [ $i -lt 900 ]; do : > /tmp/$i; i=$((i+1)); done; sleep 1", files=200),
     "sudo": run("cat /etc/shadow /root/x"),
 }))
@@ -99,5 +103,8 @@ def test_as_an_ordinary_user(sandbox, place):
     assert seen["memory"][0] == "memory"
     assert seen["pids"][0] == "pids"
     assert seen["disk"][0] == "disk"
+    assert seen["hidden"][0] == "disk"
+    assert seen["unsearchable"][0] == "disk"
+    assert seen["readable"][:2] == ["exited", 0]
     assert seen["tmp"][0] == "disk"
     assert seen["sudo"][1] != 0

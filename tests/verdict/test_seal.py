@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from surpass.guard.removal import remove_tree
+from surpass.task import CACHE_NAMES, package_files
 from surpass.verdict import Outcome, Rejection, digest_folder
 from surpass.verdict.seal import Caps, seal
 
@@ -106,6 +108,46 @@ def _newline(root: Path) -> None:
     (root / "a\nb").touch()
 
 
+def _delete(root: Path) -> None:
+    (root / "a\x7f").touch()
+
+
+def _c1(root: Path) -> None:
+    (root / "a\x9b").mkdir()
+
+
+def _reversed(root: Path) -> None:
+    (root / "a\u202ecod.exe").touch()
+
+
+def _isolated(root: Path) -> None:
+    (root / "a\u2066b").touch()
+
+
+def _hidden_file(root: Path) -> None:
+    (root / "x").write_text("hidden")
+    (root / "x").chmod(0o277)
+
+
+def _hidden_folder(root: Path) -> None:
+    (root / "x").mkdir(mode=0o377)
+
+
+def _unsearchable_folder(root: Path) -> None:
+    (root / "x").mkdir()
+    (root / "x" / "y").write_text("hidden")
+    (root / "x").chmod(0o600)
+
+
+def _hidden_root(root: Path) -> None:
+    root.chmod(0)
+
+
+def _no_root(root: Path) -> None:
+    root.rmdir()
+    root.touch()
+
+
 def _long(root: Path) -> None:
     (root / "/".join(["n" * 250] * 5)).mkdir(parents=True)
 
@@ -125,6 +167,15 @@ def _long(root: Path) -> None:
         (_bad_bytes, "bad-name"),
         (_newline, "bad-name"),
         (_long, "bad-name"),
+        (_delete, "bad-name"),
+        (_c1, "bad-name"),
+        (_reversed, "bad-name"),
+        (_isolated, "bad-name"),
+        (_hidden_file, "unreadable"),
+        (_hidden_folder, "unreadable"),
+        (_unsearchable_folder, "unreadable"),
+        (_hidden_root, "unreadable"),
+        (_no_root, "unreadable"),
     ],
 )
 def test_a_hostile_folder_is_refused_and_leaves_nothing(source, tmp_path, make, code):
@@ -135,25 +186,72 @@ def test_a_hostile_folder_is_refused_and_leaves_nothing(source, tmp_path, make, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["work"]
 
 
-def test_a_file_that_its_owner_made_unreadable_is_refused():
-    """As root every file is readable, so the sealing runs as another user, in a folder that is open to it."""
+@pytest.mark.parametrize("make", [_hidden_file, _hidden_folder, _unsearchable_folder, _hidden_root])
+def test_what_its_owner_made_unreadable_is_refused_to_an_ordinary_user_too(make):
+    """As root everything is readable, so the sealing runs as another user, in a folder that is open to it."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         root.chmod(0o777)
-        (root / "work").mkdir()
-        (root / "work" / "x").write_text("hidden")
-        (root / "work" / "x").chmod(0)
         child = os.fork()
         if child == 0:
-            if os.geteuid() == 0:
-                os.setgid(65534)
-                os.setuid(65534)
-            try:
-                seal(root / "work", root / "sealed", CAPS)
-            except Rejection as rejection:
-                os._exit(0 if rejection.code == "unreadable" else 3)
-            os._exit(4)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            os._exit(_seal_as_an_ordinary_user(root, make))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        remove_tree(root / "work")
+        assert status == 0
+
+
+def _seal_as_an_ordinary_user(root: Path, make) -> int:
+    try:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        (root / "work").mkdir()
+        make(root / "work")
+        seal(root / "work", root / "sealed", CAPS)
+    except Rejection as rejection:
+        return 0 if (rejection.outcome, rejection.code) == (Outcome.INVALID, "unreadable") else 3
+    except BaseException:  # noqa: BLE001  a child that goes on would run the rest of the tests
+        return 4
+    return 5
+
+
+@pytest.mark.parametrize("number", [errno.ENAMETOOLONG, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("call", ["open", "read", "scandir"])
+def test_an_error_of_the_source_is_a_rejection(source, tmp_path, monkeypatch, number, call):
+    (source / "x").write_text("content")
+
+    def fail(*arguments, **options):
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch, pytest.raises(Rejection) as caught:
+        patch.setattr(os, call, fail)
+        seal(source, tmp_path / "sealed", CAPS)
+    assert caught.value.code == "unreadable"
+
+
+def test_an_error_of_the_destination_is_not_the_candidates_doing(source, tmp_path):
+    (source / "x").write_text("content")
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        seal(source, tmp_path / "file" / "sealed", CAPS)
+    (tmp_path / "sealed").mkdir()
+    (tmp_path / "sealed" / "other").touch()
+    with pytest.raises(OSError, match="sealed"):
+        seal(source, tmp_path / "sealed", CAPS)
+
+
+def test_what_an_earlier_sealing_left_is_replaced(source, tmp_path):
+    (source / "x").write_text("content")
+    (tmp_path / "sealed.part" / "old").mkdir(parents=True)
+    assert [path.name for path in seal(source, tmp_path / "sealed", CAPS).path.iterdir()] == ["x"]
+
+
+def test_caches_are_the_same_as_in_a_tasks_digest(source, tmp_path):
+    for name in CACHE_NAMES:
+        (source / name).mkdir()
+        (source / name / "x").touch()
+    sealed = seal(source, tmp_path / "sealed", CAPS)
+    assert list(sealed.path.iterdir()) == list(package_files(source)) == []
 
 
 def test_a_tree_too_deep_for_recursion_is_removed(source):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,12 @@ __all__ = ["read_array", "read_arrays"]
 
 Shape = tuple[int | None, ...]
 _MAX_BYTES = 64 << 20
+# All that NumPy writes; LZMA would allocate whatever dictionary a header asks for.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BAD_HEADER = (
+    KeyError, ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError,
+    tokenize.TokenError,  # NumPy tokenizes a header that is no literal, in case Python 2 wrote it
+)  # fmt: skip
 
 
 def read_array(
@@ -53,17 +61,20 @@ def read_arrays(
         if info is None:
             raise Malformed("missing", f"{path.name}: no array named {name}")
         label = f"{path.name}[{name}]"
-        arrays[name] = _checked(_parse(_inflate(archive, info, label, max_bytes), label), label, shape, dtype, finite)
-        max_bytes -= info.file_size
+        image = _inflate(archive, info, label, max_bytes)
+        arrays[name] = _checked(_parse(image, label), label, shape, dtype, finite)
+        max_bytes -= len(image)  # not what the archive claims; a negative bound would be none
     return arrays
 
 
 def _inflate(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str, max_bytes: int) -> bytes:
     """Unpack one member, reading at most one byte past the bound whatever its header claims."""
+    if info.compress_type not in _COMPRESSIONS:
+        raise Malformed("unreadable", f"{label}: compression method {info.compress_type}")
     try:
         with archive.open(info) as member:
             content = member.read(max_bytes + 1)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError, OSError) as error:
         raise Malformed("unreadable", f"{label}: {error}") from None
     if len(content) > max_bytes:
         raise Malformed("too-large", f"{label}: unpacks to more than {max_bytes} bytes")
@@ -77,7 +88,7 @@ def _parse(content: bytes, label: str) -> NDArray[Any]:
         version = np.lib.format.read_magic(stream)
         read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         shape, _, dtype = read_header[version](stream)
-    except (KeyError, ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+    except _BAD_HEADER as error:
         raise Malformed("unreadable", f"{label}: {error}") from None
     if dtype.hasobject:
         raise Malformed("pickle", f"{label}: object arrays are not read")
@@ -87,7 +98,7 @@ def _parse(content: bytes, label: str) -> NDArray[Any]:
     stream.seek(0)
     try:
         return np.lib.format.read_array(stream, allow_pickle=False)
-    except (ValueError, EOFError, TypeError, MemoryError) as error:
+    except (ValueError, EOFError, TypeError, MemoryError, OverflowError) as error:
         raise Malformed("unreadable", f"{label}: {error}") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,16 +26,38 @@ def read_text(path: Path, *, max_bytes: int = 1 << 20) -> str:
 
 
 def read_json(path: Path, *, max_bytes: int = 1 << 20) -> Any:
-    """A JSON document without NaN or infinities.
+    """A JSON document without NaN, infinities or a key that is there twice.
 
     Raises:
-        Malformed: as `read_text`; `not-finite` for NaN and infinities; `unreadable` for anything that is not JSON.
+        Malformed: as `read_text`; `not-finite` for NaN, infinities and numbers too large for a float; `unreadable`
+            for anything that is not JSON, a repeated key, or an integer with more digits than Python converts.
     """
-
-    def refuse(token: str) -> NoReturn:
-        raise Malformed("not-finite", f"{path.name}: {token}")
-
+    text = read_text(path, max_bytes=max_bytes)
     try:
-        return json.loads(read_text(path, max_bytes=max_bytes), parse_constant=refuse)
-    except (json.JSONDecodeError, RecursionError) as error:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
+    except Malformed as failure:
+        raise Malformed(failure.code, f"{path.name}: {failure.detail}") from None
+    except (ValueError, RecursionError) as error:  # ValueError: no JSON, or Python's limit on an integer's digits
         raise Malformed("unreadable", f"{path.name}: {error}") from None
+
+
+def _refuse(token: str) -> NoReturn:
+    raise Malformed("not-finite", token[:100])
+
+
+def _finite(token: str) -> float:
+    """JSON has no infinity, but `1e999` is a JSON number that becomes one."""
+    number = float(token)
+    if not math.isfinite(number):
+        _refuse(token)
+    return number
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Which of two equal keys counts is up to the reader, so a document that has them says two things."""
+    document: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in document:
+            raise Malformed("unreadable", f"the key {key[:100]!r} is there twice")
+        document[key] = value
+    return document

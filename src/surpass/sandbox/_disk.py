@@ -20,7 +20,7 @@ def usage(directory: int, byte_cap: int, entry_cap: int) -> tuple[int, int]:
     """Bytes and entries below an open directory; stops as soon as either cap is exceeded.
 
     A file counts with its apparent size or its blocks, whichever is more: what a copy of it would take. A tree
-    deeper than a copy could descend counts as exceeding.
+    deeper than a copy could descend counts as exceeding, and so does one that we may not look into.
     """
     total = entries = 0
     stack: list[tuple[int, list[str]]] = []
@@ -37,13 +37,17 @@ def usage(directory: int, byte_cap: int, entry_cap: int) -> tuple[int, int]:
                 continue
             name = names.pop()
             entries += 1
-            with contextlib.suppress(OSError):  # gone meanwhile
+            try:
                 info = os.stat(name, dir_fd=fd, follow_symlinks=False)
                 total += max(info.st_size, info.st_blocks * 512)
                 if stat.S_ISDIR(info.st_mode):
                     if len(stack) > _MOST_DEPTH:
                         return total, entry_cap + 1
                     enter(os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd))
+            except PermissionError:  # whoever owns it hides what it holds: a folder without r or x
+                return total, entry_cap + 1
+            except OSError:  # gone meanwhile
+                continue
             if total > byte_cap or entries > entry_cap:
                 break
     finally:

@@ -1,12 +1,13 @@
 """What a task is: its description, its folder, its identity, and where tasks are found."""
 
 from surpass.task.catalogue import Catalogue
-from surpass.task.digest import package_files
+from surpass.task.digest import CACHE_NAMES, package_files
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.load import SOLVER, EvilSolution, Task, load, read_document
 from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track
 
 __all__ = [
+    "CACHE_NAMES",
     "SOLVER",
     "Budget",
     "Catalogue",

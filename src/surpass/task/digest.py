@@ -6,15 +6,18 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["digest_of", "package_files"]
+__all__ = ["CACHE_NAMES", "digest_of", "package_files"]
 
-_IGNORED = {"__pycache__", ".DS_Store", ".mypy_cache", ".ruff_cache"}
+# What tools leave behind unasked; no part of a task, nor of a submission.
+CACHE_NAMES = frozenset(
+    {"__pycache__", ".DS_Store", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
+)
 
 
 def package_files(root: Path) -> Iterator[Path]:
     """Every regular file of a folder in a fixed order, caches left out."""
     for path in sorted(root.rglob("*")):
-        if path.is_file() and not _IGNORED.intersection(path.relative_to(root).parts):
+        if path.is_file() and not CACHE_NAMES.intersection(path.relative_to(root).parts):
             yield path
 
 

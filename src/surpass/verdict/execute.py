@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -157,21 +156,10 @@ def _start_driver(run: _Run, *, stdin: int, stdout: int) -> Running:
 
 def _wait_for_both(program: Running, driver: Running) -> tuple[Completed, Completed]:
     """Wait for the driver; a program that outlives it, its input closed, is killed after a moment of grace."""
-    ended: list[Completed] = []
-
-    def watch_program() -> None:
-        if (done := program.wait()) is not None:
-            ended.append(done)
-
-    watcher = threading.Thread(target=watch_program)
-    watcher.start()
     drove = driver.wait()
-    watcher.join(_GRACE_SECONDS)
-    if watcher.is_alive():
-        ended.append(program.kill())
-        watcher.join()
-    assert drove is not None and ended
-    return ended[0], drove
+    done = program.wait(_GRACE_SECONDS) or program.kill()
+    assert drove is not None  # without a timeout it has ended
+    return done, drove
 
 
 def _driver_result(task: Task, drove: Completed) -> dict[str, str]:

@@ -23,8 +23,11 @@ def command(*arguments: str) -> list[str]:
 
 def mounts(task: Task) -> list[Mount]:
     """The task's private folder, the guard and `inside.py`, all read-only; nothing else of the package."""
+    # Bytecode in private/ is outside the task's digest, so it is covered by nothing.
+    caches = [path.relative_to(task.private) for path in sorted(task.private.rglob("__pycache__")) if path.is_dir()]
     return [
         Mount(task.private, PRIVATE),
+        *(Mount(None, PRIVATE / cache.as_posix()) for cache in caches),
         Mount(_PACKAGE / "verdict" / "inside.py", _HARNESS / "inside.py"),
         Mount(_PACKAGE / "guard", _HARNESS / "surpass" / "guard"),
     ]

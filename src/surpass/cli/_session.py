@@ -36,6 +36,13 @@ def carry_out(
     else:
         require_safe(sandbox)
     experiment = opened(sandbox.capabilities)
+    try:
+        _finish(experiment, concurrency, database, json)
+    finally:
+        experiment.journal.close()
+
+
+def _finish(experiment: Experiment, concurrency: int, database: str, json: bool) -> None:
     with experiment.lock() as lock:
         try:
             _run(experiment, concurrency or _by_cores(experiment), database, lock)

@@ -23,16 +23,19 @@ def report(
     database: Database = "",
 ) -> None:
     """Print the scoreboard and write it, with every trial behind it, as one self-contained HTML page."""
+    from contextlib import closing
+
     from surpass.analysis import rows_json, scoreboard
     from surpass.cli._scoreboard import print_scoreboard
     from surpass.trial import open_experiment
     from surpass.web import write_report
 
     experiment = open_experiment(directory, password_url=database, read_only=True)
-    board = scoreboard(experiment)
+    with closing(experiment.journal):
+        board = scoreboard(experiment)
+        page = write_report(experiment, output / "report.html" if output and output.is_dir() else output)
     if json:
         emit_json(rows_json(board))
     else:
         print_scoreboard(board)
-    page = write_report(experiment, output / "report.html" if output and output.is_dir() else output)
     (notes if json else console).print(f"page: {page}", markup=False, soft_wrap=True)

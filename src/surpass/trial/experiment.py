@@ -177,6 +177,7 @@ def open_experiment(root: Path, *, password_url: str = "", read_only: bool = Fal
         raise StorageError(f"{root / 'surpass.db'} is missing; restore it from a copy of the experiment")
     journal = Journal(url or _sqlite(root, read_only), plan.id, read_only=read_only)
     if {trial.id for trial in plan.trial_plans()} != {trial.plan.id for trial in journal.trials()}:
+        journal.close()
         raise StorageError(f"{root / _PLAN} and the journal name different trials; restore both from one copy")
     return Experiment(root, plan, journal)
 

@@ -285,3 +285,18 @@ def test_an_agent_that_blocks_the_event_loop_is_interrupted(make_experiment, san
     trial = _run(make_experiment([agent]), sandbox, agent)
     assert trial.state is State.FAILED
     assert "TimeoutError" in trial.error
+
+
+@pytest.mark.parametrize(
+    ("detail", "expected"),
+    [("none", (None, None)), ("pass", (True, None)), ("score", (True, 0.0))],
+)
+def test_an_attempt_tells_what_the_task_allows(make_experiment, sandbox, detail, expected):
+    from tests.conftest import TOML
+
+    toml = TOML.format(id="estimate-mean").replace('detail = "score"', f'detail = "{detail}"')
+    experiment = make_experiment(["nop"], files={"task.toml": toml})
+    trial = _run(experiment, sandbox, "nop")
+    (attempt,) = experiment.journal.attempts(trial.plan.id)
+    assert (attempt.feedback.accepted, attempt.feedback.score) == expected
+    assert attempt.verdict.scorecard is not None

@@ -15,17 +15,18 @@ import surpass
 from surpass.sandbox._bwrap import find_bwrap
 
 SCRIPT = """
-import json, os, sys
+import json, os, sys, tempfile
 from pathlib import Path, PurePosixPath
 sys.path.insert(0, sys.argv[1])
 from surpass.sandbox import Limits, Mount, open_sandbox, probe
 box = open_sandbox()
-work = Path(sys.argv[1]) / "work"
 def run(script, **limits):
+    # A directory for each run: the watch on the disk looks before the script can change what another one left.
+    work = Path(tempfile.mkdtemp(dir=Path(sys.argv[1]) / "work"))
     done = box.run(["sh", "-c", script], mounts=[Mount(work, PurePosixPath("/mnt/work"), writable=True)], env={},
         cwd=PurePosixPath("/mnt/work"), limits=Limits(**{"wall_s": 10, **limits}))
     return [done.reason, done.exit_code, done.stdout.decode(), done.tier]
-HIDE = "rm -f g; mkdir -p a/b; cd a/b; chmod 0 ..; for i in 1 2 3; do head -c 900K /dev/zero > $i; done"
+HIDE = "mkdir -p a/b; cd a/b; chmod 0 ..; for i in 1 2 3; do head -c 900K /dev/zero > $i; done"
 burn = 'python3 -c "import time\\nwhile time.process_time() < 0.2: pass"'
 print(json.dumps({
     "uid": os.geteuid(),
@@ -38,8 +39,8 @@ print(json.dumps({
     "pids": run("(for i in 1 2 3 4 5 6 7 8 9; do sleep 0.8 & done); code=$?; sleep 0.5; exit $code", pids=6),
     "disk": run("head -c 9M /dev/zero > g", disk_bytes=1 << 20),
     "hidden": run(HIDE, disk_bytes=1 << 20),
-    "unsearchable": run("chmod 700 a; " + HIDE.replace("chmod 0", "chmod 600"), disk_bytes=1 << 20),
-    "readable": run("chmod 700 a; rm -r a; mkdir -p a/b; echo x > a/b/c", disk_bytes=1 << 20),
+    "unsearchable": run(HIDE.replace("chmod 0", "chmod 600"), disk_bytes=1 << 20),
+    "readable": run("mkdir -p a/b; echo x > a/b/c", disk_bytes=1 << 20),
     "tmp": run("i=0; while [ $i -lt 900 ]; do : > /tmp/$i; i=$((i+1)); done; sleep 1", files=200),
     "sudo": run("cat /etc/shadow /root/x"),
 }))

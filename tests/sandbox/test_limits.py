@@ -4,11 +4,11 @@ import os
 import subprocess
 import tempfile
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from surpass.sandbox import Reason
+from surpass.sandbox import Limits, Reason
 from surpass.sandbox._disk import usage
 
 MB = 1 << 20
@@ -267,3 +267,51 @@ def test_output_is_bounded_and_the_rest_is_drained(either):
 def test_output_of_exactly_the_limit_is_not_truncated(either):
     done = either.sh("head -c 1000 /dev/zero", output_bytes=1000)
     assert (len(done.stdout), done.stdout_truncated) == (1000, False)
+
+
+SPIN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+
+
+def test_a_tree_stays_on_its_cores(box):
+    """Asking for another core fails, and children inherit the confinement."""
+    script = (
+        "import os, subprocess, sys\ntry: os.sched_setaffinity(0, range(64)); print('moved')\nexcept OSError: pass\n"
+    )
+    script += "print(sorted(os.sched_getaffinity(0)), flush=True)\n"
+    script += "subprocess.run([sys.executable, '-c', 'import os; print(sorted(os.sched_getaffinity(0)))'])"
+    core = max(os.sched_getaffinity(0))
+    done = box.python(script, cores=(core,))
+    lines = done.stdout.decode().splitlines()
+    if "moved" in lines and not box.sandbox.capabilities.seccomp:
+        pytest.skip("without libseccomp nothing keeps a tree on its cores")
+    assert lines == [f"[{core}]", f"[{core}]"]
+
+
+def test_without_cores_all_are_allowed(box):
+    done = box.python("import os; print(len(os.sched_getaffinity(0)))")
+    assert int(done.stdout) == len(os.sched_getaffinity(0))
+
+
+def test_cpu_time_can_be_read_while_it_runs(either):
+    """Children count, and the last reading is what the end reports."""
+    either.sandbox.adopt(either.work)
+    read, write = os.pipe()
+    ours_read, theirs_write = os.pipe()
+    child = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', " + repr(SPIN.format(0.3)) + "])\n"
+    script = child + "print('spent', flush=True)\ninput()\n" + SPIN.format(0.3)
+    running = either.sandbox.start(
+        ["python", "-I", "-S", "-c", script],
+        mounts=[], env={}, cwd=PurePosixPath("/tmp"), limits=Limits(wall_s=20.0), stdin=read, stdout=theirs_write,
+    )  # fmt: skip
+    os.close(read)
+    os.close(theirs_write)
+    assert os.read(ours_read, 6) == b"spent\n"
+    first = running.cpu_s()
+    os.write(write, b"\n")
+    done = running.wait()
+    os.close(write)
+    os.close(ours_read)
+    assert done.ok
+    assert 0.3 <= first < 1
+    assert done.cpu_s >= first + 0.25
+    assert running.cpu_s() == done.cpu_s

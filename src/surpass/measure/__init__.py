@@ -1,5 +1,18 @@
-"""What a measurement was made on."""
+"""Clocks, runs side by side, early stopping, and what a measurement was made on."""
 
+from surpass.measure.cores import lease_core
 from surpass.measure.environment import Fingerprint, fingerprint
+from surpass.measure.progress import EarlyStop, Progress, envelope_of
+from surpass.measure.together import Command, Timed, run_together
 
-__all__ = ["Fingerprint", "fingerprint"]
+__all__ = [
+    "Command",
+    "EarlyStop",
+    "Fingerprint",
+    "Progress",
+    "Timed",
+    "envelope_of",
+    "fingerprint",
+    "lease_core",
+    "run_together",
+]

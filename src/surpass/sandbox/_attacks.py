@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ._types import Reason
 
@@ -20,7 +21,7 @@ class Attack:
     id: str
     script: str
     arguments: tuple[str, ...] = ()
-    limits: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
     stopped_by: Reason = Reason.EXITED
     """How the run has to end for the attack to count as stopped."""
     remedy: str = "update bubblewrap and the kernel, and report this as a bug of surpass"

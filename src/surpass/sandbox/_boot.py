@@ -188,6 +188,7 @@ class Boot:
         try:
             return spawner().popen(
                 command,
+                cores=self._request.limits.cores,
                 env={},  # what bubblewrap is given would be readable inside, in /proc/1/environ
                 stdin=stdin,
                 stdout=stdout,

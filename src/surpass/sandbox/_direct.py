@@ -19,6 +19,7 @@ from ._job import Started
 from ._polling import PollingMeter
 from ._proc import descendants, processes_with_environment
 from ._python import interpreter
+from ._spawner import confined
 from ._supervise import Supervisor, Watched
 from ._types import Capabilities, Completed, Limits, Mount, Role, Running, SandboxError, SandboxUnavailable
 from ._view import environment
@@ -124,11 +125,12 @@ def _start(
         errors, sink = os.pipe()
         undo.callback(os.close, errors)
         try:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", _limiting(limits), "sh", *words],
-                env=inside, stdin=stdin, stdout=stdout, stderr=sink,
-                cwd=_translate(str(cwd), places), start_new_session=True,
-            )  # fmt: skip
+            with confined(limits.cores):
+                process = subprocess.Popen(
+                    ["/bin/sh", "-c", _limiting(limits), "sh", *words],
+                    env=inside, stdin=stdin, stdout=stdout, stderr=sink,
+                    cwd=_translate(str(cwd), places), start_new_session=True,
+                )  # fmt: skip
         except OSError as error:
             raise SandboxError(f"cannot start {words[0]}: {error}") from error
         finally:

@@ -22,7 +22,7 @@ from typing import TypeVar
 from ._linux import bind_mount, mount_tmpfs, new_mount_namespace, unmount
 from ._types import SandboxError
 
-__all__ = ["Spawner", "reachable", "spawner"]
+__all__ = ["Spawner", "confined", "reachable", "spawner"]
 
 _STAGE = Path("/run/surpass")  # an empty directory on the host; filled in the private namespace only
 T = TypeVar("T")
@@ -100,9 +100,28 @@ class Spawner:
             raise SandboxError(f"cannot show {path} to the sandbox's user: {error}") from error
         return str(target)
 
-    def popen(self, command: list[str], **options: object) -> subprocess.Popen[bytes]:
-        """Start a process whose parent thread is this one."""
-        return self.call(lambda: subprocess.Popen(command, **options))  # type: ignore[call-overload]
+    def popen(self, command: list[str], cores: tuple[int, ...] = (), **options: object) -> subprocess.Popen[bytes]:
+        """Start a process whose parent thread is this one, on the given cores only."""
+
+        def start() -> subprocess.Popen[bytes]:
+            with confined(cores):
+                return subprocess.Popen(command, **options)  # type: ignore[call-overload, no-any-return]
+
+        return self.call(start)
+
+
+@contextlib.contextmanager
+def confined(cores: tuple[int, ...]) -> Iterator[None]:
+    """Keep this thread, and whatever it starts, on some cores while the block lasts."""
+    if not cores:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _unstage(targets: list[str]) -> None:

@@ -50,6 +50,10 @@ class Supervisor:
         with contextlib.suppress(OSError):  # it has just ended by itself
             os.write(self._wake_w, b"k")
 
+    def cpu_s(self) -> float:
+        """CPU seconds of the tree until now."""
+        return self._job.meter.cpu_s()
+
     def run(self) -> Completed:
         """Watch until the whole tree has ended."""
         try:
@@ -255,3 +259,7 @@ class Watched:
         result = self.wait()
         assert result is not None  # without a timeout it has ended
         return result
+
+    def cpu_s(self) -> float:
+        """CPU seconds of the whole tree until now, or until its end."""
+        return self._result.cpu_s if self._result is not None else self._supervisor.cpu_s()

@@ -81,6 +81,8 @@ class Limits:
     """Bytes kept of stdout and of stderr each; the rest is read and dropped."""
     cpu_s: float | None = None
     """CPU seconds of the process tree; None for no limit besides wall time. Spent: `Reason.TIMEOUT`."""
+    cores: tuple[int, ...] = ()
+    """Numbers of the cores that the tree may run on; empty for all. The system call filter keeps it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,9 @@ class Running(Protocol):
 
     def kill(self) -> Completed:
         """Kill the whole tree now and say what it had used."""
+
+    def cpu_s(self) -> float:
+        """CPU seconds that the whole tree has used so far."""
 
 
 class Sandbox(Protocol):

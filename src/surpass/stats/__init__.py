@@ -2,5 +2,16 @@
 
 from surpass.stats.bootstrap import TooFewTrials, iqm, stratified_bootstrap
 from surpass.stats.interval import Estimate, Interval, mean_interval, wilson
+from surpass.stats.ratio import Repeats, paired_ratio
 
-__all__ = ["Estimate", "Interval", "TooFewTrials", "iqm", "mean_interval", "stratified_bootstrap", "wilson"]
+__all__ = [
+    "Estimate",
+    "Interval",
+    "Repeats",
+    "TooFewTrials",
+    "iqm",
+    "mean_interval",
+    "paired_ratio",
+    "stratified_bootstrap",
+    "wilson",
+]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-__all__ = ["Estimate", "Interval", "mean_interval", "wilson"]
+__all__ = ["Estimate", "Interval", "mean_interval", "student", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def mean_interval(
     mean = _mean(values)
     random = z * math.hypot(*standard_errors) / count
     if count > 1:
-        random = max(random, _student(level, count - 1) * math.dist(values, [mean] * count) / _sqrt_pairs(count))
+        random = max(random, student(level, count - 1) * math.dist(values, [mean] * count) / _sqrt_pairs(count))
     half = math.hypot(random, z * systematic)
     return Estimate(mean, Interval(mean - half, mean + half, level))
 
@@ -109,7 +109,7 @@ def _sqrt_pairs(count: int) -> float:
     return math.sqrt(count * (count - 1))
 
 
-def _student(level: float, freedom: int) -> float:
+def student(level: float, freedom: int) -> float:
     """The two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 

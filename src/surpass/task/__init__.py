@@ -4,7 +4,7 @@ from surpass.task.catalogue import Catalogue
 from surpass.task.digest import CACHE_NAMES, package_files
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.load import SOLVER, EvilSolution, Task, load, read_document
-from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track
+from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track, Training
 
 __all__ = [
     "CACHE_NAMES",
@@ -21,6 +21,7 @@ __all__ = [
     "TaskError",
     "Tier",
     "Track",
+    "Training",
     "UnknownNameError",
     "load",
     "nearest",

@@ -17,7 +17,7 @@ from surpass.task.digest import digest_of
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.locate import line_of
 from surpass.task.source import Source
-from surpass.task.spec import Instance, Spec
+from surpass.task.spec import Deliverable, Instance, Spec
 
 __all__ = ["SOLVER", "EvilSolution", "Task", "load", "read_document"]
 
@@ -118,7 +118,8 @@ class Task:
         Raises:
             TaskError: naming the file.
         """
-        for path in (self.root / "brief.md", self.private / "evaluator.py"):
+        asks = "driver.py" if self.spec.deliverable is Deliverable.TRAINING else "evaluator.py"
+        for path in (self.root / "brief.md", self.private / asks):
             try:
                 path.read_text("utf-8")
             except (OSError, UnicodeDecodeError) as error:

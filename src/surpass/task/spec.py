@@ -22,6 +22,7 @@ __all__ = [
     "Submission",
     "Tier",
     "Track",
+    "Training",
 ]
 
 _ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -90,10 +91,33 @@ class Budget(_Document):
     pids: Annotated[int, Field(ge=4, le=1 << 20)] = 64
 
 
+class Training(_Document):
+    """Training only: how a submission is trained, timed and bounded."""
+
+    script: str = "train.py"
+    """Run as `SCRIPT DATA OUT SEED`; defines `load(out)`, which makes the exported model answer."""
+    target: Finite
+    """Highest mean loss on hidden tokens, in nats a token, that counts as trained."""
+    clock: Literal["cpu", "wall"] = "cpu"
+    """CPU seconds of the process tree, all arms side by side on one core; or wall seconds, one arm after the other."""
+    libraries: tuple[str, ...] = ()
+    """Modules that the harness imports before the clock starts."""
+    source_kb: Annotated[int, Field(ge=1)] = 64
+    """Most source that may be handed in: more could be weights."""
+    export_kb: Annotated[int, Field(ge=1)] = 2048
+    """Largest export: more could be the training text."""
+    evaluation_ratio: Positive = 3.0
+    """Most CPU time that answering may take, in multiples of what the baseline's model takes."""
+    envelope: tuple[tuple[Finite, Finite], ...] = ()
+    """(share of the steps, highest training loss): where a run is ended that cannot reach the target any more."""
+
+
 class Environment(_Document):
     """What is installed inside the sandbox."""
 
     requirements: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    """Installed packages that candidates may not see, for instance because hidden text lies in them."""
     system: tuple[str, ...] = ()
     network: bool = False
 
@@ -164,6 +188,7 @@ class Profile(_Document):
     instances: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
     budget: dict[str, Any] = {}
+    training: dict[str, Any] = {}
 
 
 class Spec(_Document):
@@ -177,6 +202,7 @@ class Spec(_Document):
     track: Track
     deliverable: Deliverable
     submission: Submission = Submission()
+    training: Training | None = None
     budget: Budget = Budget()
     environment: Environment = Environment()
     feedback: Feedback = Feedback()
@@ -199,7 +225,7 @@ class Spec(_Document):
         for name, profile in self.profiles.items():
             if unknown := sorted(set(profile.instances) - set(names)):
                 raise ValueError(f"profile '{name}' names unknown instance '{unknown[0]}'")
-            Budget.model_validate(self.budget.model_dump() | profile.budget)
+            self.with_profile(name)
         _require_plain(self.settings)
         for profile in self.profiles.values():
             _require_plain(profile.settings)
@@ -213,6 +239,10 @@ class Spec(_Document):
             raise ValueError("deliverable 'program' needs submission.command")
         if not is_program and (submission.command or submission.interactive):
             raise ValueError("submission.command and submission.interactive belong to deliverable 'program'")
+        if (self.deliverable is Deliverable.TRAINING) != (self.training is not None):
+            raise ValueError("deliverable 'training' and the table [training] need each other")
+        if self.training is not None and (len(self.instance) != 1 or self.instance[0].metric != "fsr"):
+            raise ValueError("deliverable 'training' has one instance, with metric 'fsr'")
         if submission.per_tier and self.deliverable is not Deliverable.OUTPUTS:
             raise ValueError("submission.per_tier belongs to deliverable 'outputs'")
         return self
@@ -221,13 +251,16 @@ class Spec(_Document):
         """The spec as the profile changes it; `name` must be one of `profiles`."""
         profile = self.profiles[name]
         keep = set(profile.instances)
-        return self.model_copy(
-            update={
-                "instance": tuple(i for i in self.instance if not keep or i.name in keep),
-                "settings": self.settings | profile.settings,
-                "budget": Budget.model_validate(self.budget.model_dump() | profile.budget),
-            }
-        )
+        update = {
+            "instance": tuple(i for i in self.instance if not keep or i.name in keep),
+            "settings": self.settings | profile.settings,
+            "budget": Budget.model_validate(self.budget.model_dump() | profile.budget),
+        }
+        if self.training is not None:
+            update["training"] = Training.model_validate(self.training.model_dump() | profile.training)
+        elif profile.training:
+            raise ValueError(f"profile '{name}' changes [training], which the task does not have")
+        return self.model_copy(update=update)
 
 
 def _require_plain(settings: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """What the harness concludes about a submission. Candidate code never runs where this package runs."""
 
+from surpass.verdict.candidate import candidate_environment, candidate_limits, rejection_of
 from surpass.verdict.data import TierData, hidden_seed
 from surpass.verdict.errors import PreparationError, VerdictError
-from surpass.verdict.execute import candidate_environment, candidate_limits, rejection_of
 from surpass.verdict.judge import Judge, scorecard_of
 from surpass.verdict.records import Outcome, Rejection, Timings, Verdict
 from surpass.verdict.seal import Seal, digest_folder

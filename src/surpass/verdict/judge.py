@@ -14,12 +14,14 @@ from surpass.guard.removal import remove_tree
 from surpass.sandbox import Sandbox, SandboxError
 from surpass.score import Reference, Scorecard, score_instances
 from surpass.task import Deliverable, Instance, Spec, Task, Tier
+from surpass.verdict.arms import CANDIDATE
 from surpass.verdict.data import TierData, prepare
 from surpass.verdict.errors import VerdictError
 from surpass.verdict.evaluator import Answer, Evaluator
 from surpass.verdict.execute import execute
 from surpass.verdict.records import Outcome, Rejection, Timings, Verdict
 from surpass.verdict.seal import Caps, Seal, digest_folder, seal
+from surpass.verdict.training import judge_training
 
 __all__ = ["Judge", "reference_of", "scorecard_of"]
 
@@ -100,6 +102,8 @@ class Judge:
     def _scored(self, verdict: Verdict, sealed: Path) -> Verdict:
         self._require_files(sealed)
         data = self.data(verdict.tier)
+        if self.task.spec.deliverable is Deliverable.TRAINING:
+            return self._trained(verdict, sealed, data)
         outputs, timings = self._outputs(sealed, verdict.tier, data)
         started = time.perf_counter()
         answer = self._evaluator.evaluate(outputs, data.truth)
@@ -108,6 +112,27 @@ class Judge:
         if answer.code:
             return replace(verdict, outcome=Outcome.FAILED, code=answer.code, detail=answer.detail)
         return _validated(verdict, self.task.spec, answer)
+
+    def _trained(self, verdict: Verdict, sealed: Path, data: TierData) -> Verdict:
+        """Time and examine a training submission; what it achieved is the task's one instance."""
+        place = sealed.parent / f"training-{verdict.tier.value}"
+        started = time.perf_counter()
+        result = judge_training(
+            self.task,
+            sealed,
+            verdict.submission,
+            hidden=self._hidden[verdict.tier],
+            tier=verdict.tier,
+            data=data,
+            place=place,
+            sandbox=self._sandbox,
+        )
+        remove_tree(place)
+        cpu_s = math.fsum(each.seconds[CANDIDATE] for each in result.rounds)
+        timings = Timings(run_s=time.perf_counter() - started, run_cpu_s=cpu_s)
+        (instance,) = self.task.spec.instance
+        answer = Answer({instance.name: result.metrics()}, {}, "", "")
+        return _validated(replace(verdict, timings=timings), self.task.spec, answer)
 
     def _require_files(self, sealed: Path) -> None:
         for name in self.task.spec.submission.files:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from surpass.sandbox import Completed, Mount, Sandbox
 from surpass.task import SOLVER, Deliverable, Tier
-from surpass.verdict.execute import candidate_environment, candidate_limits, rejection_of
+from surpass.verdict.candidate import candidate_environment, candidate_limits, candidate_mounts, rejection_of
 from surpass.verdict.judge import Judge
 from surpass.verdict.records import Rejection, Verdict
 
@@ -15,13 +15,12 @@ __all__ = ["DATA", "WORKSPACE", "judge_solution", "stage_solution", "workspace_m
 
 WORKSPACE = PurePosixPath("/workspace")
 DATA = PurePosixPath("/data")
-_TASK = PurePosixPath("/task")
 
 
 def workspace_mounts(judge: Judge, workspace: Path) -> list[Mount]:
     """Workspace, public files, open data, and the inputs of the hidden tiers where answers are asked for them."""
     task = judge.task
-    mounts = [Mount(workspace, WORKSPACE, writable=True), Mount(task.public, _TASK)]
+    mounts = [Mount(workspace, WORKSPACE, writable=True), *candidate_mounts(task)]
     dev = judge.data(Tier.DEV)
     mounts += [Mount(dev.inputs, DATA / "dev" / "inputs"), Mount(dev.truth, DATA / "dev" / "truth")]
     if task.spec.deliverable is Deliverable.OUTPUTS and task.spec.submission.per_tier:

@@ -1,7 +1,7 @@
 """What a task is: its description, its folder, its identity, and where tasks are found."""
 
 from surpass.task.catalogue import Catalogue
-from surpass.task.digest import CACHE_NAMES, package_files
+from surpass.task.digest import CACHE_NAMES, digest_of, package_files
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.load import SOLVER, EvilSolution, Task, load, read_document
 from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track, Training
@@ -23,6 +23,7 @@ __all__ = [
     "Track",
     "Training",
     "UnknownNameError",
+    "digest_of",
     "load",
     "nearest",
     "package_files",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from surpass.task.built import BUILDER, built, user_suites
 from surpass.task.errors import TaskError, UnknownNameError
 from surpass.task.load import Task, load, read_document
 
@@ -28,21 +29,22 @@ class Selection(BaseModel):
 class Catalogue:
     """The tasks that can be named.
 
-    `suites` holds one folder a suite; `extra` are task folders, or folders of tasks, outside it.
+    `suites` holds one folder a suite, of packages or of parts that they are built from; `imported` holds suites that
+    the user has imported; `extra` are task folders, or folders of tasks, outside both.
     """
 
     suites: Path
     extra: tuple[Path, ...] = ()
+    imported: Path | None = None
 
     @classmethod
     def installed(cls, extra: Iterable[Path] = ()) -> Catalogue:
         """The suites that ship with the package, and the user's own folders."""
-        return cls(Path(__file__).resolve().parent.parent / "suites", tuple(extra))
+        return cls(Path(__file__).resolve().parent.parent / "suites", tuple(extra), user_suites())
 
     def suite_names(self) -> list[str]:
         """Every suite and selection, sorted."""
-        folders = {path.parent.parent.name for path in self.suites.glob("*/*/task.toml")}
-        return sorted(folders | {path.stem for path in self.suites.glob("*.toml")})
+        return sorted({*self._suite_folders(), *(path.stem for path in self.suites.glob("*.toml"))})
 
     def suite(self, name: str, *, profile: str = "") -> list[Task]:
         """The tasks of a suite in a fixed order.
@@ -56,8 +58,7 @@ class Catalogue:
             return [self.task(task, profile=profile or selection.profile) for task in selection.tasks]
         if name not in self.suite_names():
             raise UnknownNameError("suite", name, self.suite_names())
-        folders = sorted(path.parent for path in (self.suites / name).glob("*/task.toml"))
-        return [load(folder, suite=name, profile=profile) for folder in folders]
+        return [load(folder, suite=name, profile=profile) for folder in self._packages(name)]
 
     def task(self, name: str, *, profile: str = "") -> Task:
         """One task by `id`, `suite/id`, either with `@profile`, or the path of its folder.
@@ -89,7 +90,7 @@ class Catalogue:
         return [load(folder, suite=name, profile=profile) for name, folder in self._folders()]
 
     def _folders(self) -> list[tuple[str, Path]]:
-        installed = [(path.parent.parent.name, path.parent) for path in sorted(self.suites.glob("*/*/task.toml"))]
+        installed = [(name, package) for name in self._suite_folders() for package in self._packages(name)]
         own: list[tuple[str, Path]] = []
         for path in self.extra:
             if (path / "task.toml").is_file():
@@ -100,3 +101,19 @@ class Catalogue:
                 raise TaskError(f"{path}: holds no task; --tasks takes a task folder or a folder of task folders")
             own += [(path.resolve().name, child.parent.resolve()) for child in found]
         return installed + own
+
+    def _suite_folders(self) -> dict[str, Path]:
+        """Folder of each suite by name. A suite that ships with surpass hides an imported one of its name."""
+        found: dict[str, Path] = {}
+        for root in (self.suites, self.imported):
+            for path in sorted(root.iterdir()) if root is not None and root.is_dir() else ():
+                is_suite = any(path.glob("*/task.toml")) or (root == self.suites and (path / BUILDER).is_file())
+                if is_suite:
+                    found.setdefault(path.name, path)
+        return dict(sorted(found.items()))
+
+    def _packages(self, suite: str) -> list[Path]:
+        folder = self._suite_folders()[suite]
+        if (folder / BUILDER).is_file() and folder.parent == self.suites:
+            folder = built(folder)
+        return sorted(path.parent for path in folder.glob("*/task.toml"))

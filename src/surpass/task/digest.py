@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 __all__ = ["CACHE_NAMES", "digest_of", "package_files"]
@@ -21,10 +21,15 @@ def package_files(root: Path) -> Iterator[Path]:
             yield path
 
 
-def digest_of(root: Path) -> str:
-    """SHA-256 over names and contents, as 64 hex digits; independent of times, modes and location."""
+def digest_of(root: Path, skip: Collection[str] = ()) -> str:
+    """SHA-256 over names and contents, as 64 hex digits; independent of times, modes and location.
+
+    `skip` are paths relative to `root` that do not count.
+    """
     total = hashlib.sha256()
     for path in package_files(root):
+        if path.relative_to(root).as_posix() in skip:
+            continue
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         total.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode())
     return total.hexdigest()

@@ -98,8 +98,11 @@ class Training(_Document):
     """Run as `SCRIPT DATA OUT SEED`; defines `load(out)`, which makes the exported model answer."""
     target: Finite
     """Highest mean loss on hidden tokens, in nats a token, that counts as trained."""
-    clock: Literal["cpu", "wall"] = "cpu"
-    """CPU seconds of the process tree, all arms side by side on one core; or wall seconds, one arm after the other."""
+    clock: Literal["cpu", "wall", "reported"] = "cpu"
+    """CPU seconds of the process tree, all arms side by side on one core; wall seconds, one arm after the other; or
+    what the script itself prints, cross-checked against wall seconds (for imported scripts that time themselves)."""
+    launch: tuple[str, ...] = ()
+    """Reported clock only: the command that runs the script, for instance torchrun; `{gpus}` is `budget.gpus`."""
     libraries: tuple[str, ...] = ()
     """Modules that the harness imports before the clock starts."""
     source_kb: Annotated[int, Field(ge=1)] = 64
@@ -207,6 +210,8 @@ class Spec(_Document):
     environment: Environment = Environment()
     feedback: Feedback = Feedback()
     claims: Claims = Claims()
+    fixed_data: bool = False
+    """The generator ignores its seed: tasks and trials with the same generator and settings share one copy."""
     settings: dict[str, Any] = {}
     profiles: dict[Name, Profile] = {}
     instance: Annotated[tuple[Instance, ...], Field(min_length=1)]

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from surpass.measure import fingerprint
 from surpass.sandbox import Capabilities
-from surpass.task import Task, TaskError, Tier, load, read_document
+from surpass.task import Catalogue, Task, TaskError, Tier, digest_of, load, read_document
 from surpass.trial.errors import ExperimentBusyError, ExperimentError, StorageError, TaskChangedError
 from surpass.trial.journal import Journal
 from surpass.trial.plan import ExperimentPlan, TrialPlan
@@ -73,7 +73,11 @@ class Experiment:
         return TrialFolder(self.root / "trials" / trial)
 
     def data(self, task: Task, seed: int) -> Path:
-        """Where the hidden data of a task and a trial seed lie. Trials with equal seeds share them."""
+        """Where the hidden data of a task and a trial seed lie. Trials with equal data share them."""
+        if task.spec.fixed_data:
+            settings = json.dumps(task.spec.settings, sort_keys=True)
+            made_of = digest_of(task.private, skip=("source.toml", "driver.py", "evaluator.py"))
+            return self.root / "data" / f"fixed-{hashlib.sha256(f'{made_of} {settings}'.encode()).hexdigest()[:16]}"
         return self.root / "data" / task.name.replace("/", ".") / str(seed)
 
     def hidden(self, task: Task, seed: int) -> dict[Tier, int]:
@@ -98,7 +102,11 @@ class Experiment:
             TaskChangedError: its files have changed since; results of two versions are never mixed.
         """
         planned = next(task for task in self.plan.task if task.name == name)
-        task = load(planned.root, suite=planned.suite, profile=planned.profile)
+        if planned.root.is_dir():
+            task = load(planned.root, suite=planned.suite, profile=planned.profile)
+        else:  # a suite that is built from parts: its packages lie in a cache, which may be emptied
+            full_name = f"{planned.suite}/{planned.root.name}"
+            task = Catalogue.installed().task(full_name, profile=planned.profile)
         if task.digest != planned.digest:
             raise TaskChangedError(
                 f"task {name} has changed since this experiment was planned ({planned.digest[:12]} then, "

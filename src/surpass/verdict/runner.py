@@ -7,7 +7,7 @@ Until `ready` no line of the candidate has run: importing a library of the harne
 for everybody and is not timed. Everything after it is.
 
 Answering: a request is two 4-byte unsigned integers B and T and then B * T 8-byte integers, the tokens; the answer is
-B * T * V 4-byte floats, the logits. All little-endian.
+B * T * V 4-byte floats, the logits. All little-endian. B = 0 ends the exchange.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def _answer(libraries: str, script: str, out: str) -> None:
     model = _loaded(script)(Path(out))
     while header := requests.read(_HEADER.size):
         rows, length = _HEADER.unpack(header)
+        if rows == 0:
+            return
         _reply(model, _read(requests, rows * length * 8), rows, length, answers)
 
 

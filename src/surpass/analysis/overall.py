@@ -39,6 +39,7 @@ def _line(
 ) -> Overall:
     groups = [headlines[row.task, agent] for row in rows if row.judged]
     mean, mean_low, mean_high = _estimated(groups, _weighted_mean, level)
+    median, median_low, median_high = _estimated(groups, _weighted_median, level)
     middle, iqm_low, iqm_high = _estimated(groups, iqm, level)
     gaps = [row.g for row in rows if row.g is not None]
     claims = Counter(row.claim for row in rows if row.judged)
@@ -49,6 +50,9 @@ def _line(
         mean=mean,
         mean_low=mean_low,
         mean_high=mean_high,
+        median=median,
+        median_low=median_low,
+        median_high=median_high,
         iqm=middle,
         iqm_low=iqm_low,
         iqm_high=iqm_high,
@@ -74,3 +78,16 @@ def _estimated(
 
 def _weighted_mean(values: Sequence[float], weights: Sequence[float], /) -> float:
     return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
+
+
+def _weighted_median(values: Sequence[float], weights: Sequence[float], /) -> float:
+    """The value below which half of the weight lies; the middle of two neighbours when the half falls between them."""
+    pairs = sorted(zip(values, weights, strict=True))
+    half, below = math.fsum(weights) / 2, 0.0
+    for index, (value, weight) in enumerate(pairs):
+        below += weight
+        if math.isclose(below, half) and index + 1 < len(pairs):
+            return (value + pairs[index + 1][0]) / 2
+        if below > half:
+            return value
+    return pairs[-1][0]

@@ -79,6 +79,12 @@ class Row:
     unsafe: bool
     """Candidate code ran without a sandbox."""
     instances: tuple[InstanceRow, ...]
+    fsr: float | None = None
+    """Training tasks: mean fraction of the reference's speedup that was recovered, failures left out; not bounded."""
+    steps_share: float | None = None
+    """Training tasks: of the time saved, what came from fewer steps by the script's own account."""
+    cost_share: float | None = None
+    """Training tasks: what came from cheaper steps; the two add up to 1. None where next to nothing was saved."""
 
     @property
     def judged(self) -> int:
@@ -99,6 +105,9 @@ class Overall:
     mean_low: float | None
     """None when a task has fewer than two judged trials: nothing is known about how its trials vary."""
     mean_high: float | None
+    median: float | None
+    median_low: float | None
+    median_high: float | None
     iqm: float | None
     """Interquartile mean over tasks, which single extreme tasks cannot move (Agarwal et al., NeurIPS 2021)."""
     iqm_low: float | None

@@ -16,6 +16,7 @@ from surpass.analysis.records import Row, Scoreboard
 from surpass.score import FLOOR, Claim, combine
 from surpass.task.spec import Claims
 from surpass.trial import Experiment, PlannedTask, State, Trial
+from surpass.verdict import Verdict
 
 __all__ = ["LEVEL", "final_recovery", "is_judged", "rows_json", "score", "scoreboard"]
 
@@ -119,7 +120,16 @@ def _row(reading: Reading, planned: PlannedTask, agent: str) -> Row:
         seconds=math.fsum(trial.solve_seconds for trial in trials),
         unsafe=reading.plan.unsafe,
         instances=instance_rows(verdicts, task.spec if task else None, level=LEVEL),
+        fsr=_mean_metric(verdicts, "fsr"),
+        steps_share=_mean_metric(verdicts, "steps_share"),
+        cost_share=_mean_metric(verdicts, "cost_share"),
     )
+
+
+def _mean_metric(verdicts: Sequence[Verdict | None], name: str) -> float | None:
+    """Mean over the verdicts that have this number."""
+    reported = [metrics[name] for v in verdicts if v for metrics in v.metrics.values() if name in metrics]
+    return fmean(reported) if reported else None
 
 
 def _selection(reading: Reading, judged: Sequence[Trial]) -> tuple[float | None, float | None]:

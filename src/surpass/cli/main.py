@@ -11,6 +11,7 @@ import typer
 from surpass import __version__
 from surpass.cli._exit import explain
 from surpass.cli._output import notes, visible
+from surpass.cli.calibrate import calibrate
 from surpass.cli.check import check
 from surpass.cli.doctor import doctor
 from surpass.cli.grade import grade
@@ -32,7 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(list_tasks)
-for verb in (show, check, run, resume, grade, report, doctor):
+for verb in (show, check, run, resume, grade, calibrate, report, doctor):
     app.command()(verb)
 app.add_typer(new, name="new")
 

@@ -21,7 +21,13 @@ def run(
     profile: Profile = "",
     trials: Annotated[int, typer.Option("--trials", "-k", min=1, help="Trials of each agent on each task.")] = 1,
     concurrency: Annotated[int, typer.Option("--concurrency", "-n", min=0, help="Trials at once; 0: by cores.")] = 0,
-    hints: Annotated[str, typer.Option("--hints", help="How much agents are told: minimal, method, full.")] = "minimal",
+    hints: Annotated[
+        str,
+        typer.Option(
+            "--hints",
+            help="How much agents are told: minimal, method, full; speedrun: none, or any of pseudocode,text,paper.",
+        ),
+    ] = "minimal",
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat a run exactly: hidden data follow from it.", show_default=False)
     ] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import tomllib
 import types
 import typing
@@ -126,8 +127,15 @@ class Task:
                 raise TaskError(
                     f"{path}: cannot be read ({error}); `surpass check` lists all that is missing"
                 ) from None
+        self._require_libraries()
         if not self.start.is_dir():
             raise TaskError(f"{self.start}: the start is missing; `surpass check` lists all that is missing")
+
+    def _require_libraries(self) -> None:
+        for name in (*(self.spec.training.libraries if self.spec.training else ()), *self.spec.environment.hidden):
+            top = name.partition(".")[0]
+            if importlib.util.find_spec(top) is None:
+                raise TaskError(f"{self.name} needs '{top}', which is not installed; {self.spec.environment.install}")
 
     @property
     def evil_solutions(self) -> dict[str, EvilSolution]:

@@ -119,6 +119,8 @@ class Environment(_Document):
     """What is installed inside the sandbox."""
 
     requirements: tuple[str, ...] = ()
+    install: str = "install it beside surpass"
+    """What to do when a library is missing, as the end of a sentence."""
     hidden: tuple[str, ...] = ()
     """Installed packages that candidates may not see, for instance because hidden text lies in them."""
     system: tuple[str, ...] = ()

@@ -1,5 +1,7 @@
 """What the harness concludes about a submission. Candidate code never runs where this package runs."""
 
+from surpass.verdict.calibrate import LadderCalibration, PairRun, summarise
+from surpass.verdict.calibrate import calibrate as calibrate_ladder
 from surpass.verdict.candidate import candidate_environment, candidate_limits, rejection_of
 from surpass.verdict.data import TierData, hidden_seed
 from surpass.verdict.errors import PreparationError, VerdictError
@@ -12,7 +14,9 @@ __all__ = [
     "DATA",
     "WORKSPACE",
     "Judge",
+    "LadderCalibration",
     "Outcome",
+    "PairRun",
     "PreparationError",
     "Rejection",
     "Seal",
@@ -20,6 +24,7 @@ __all__ = [
     "Timings",
     "Verdict",
     "VerdictError",
+    "calibrate_ladder",
     "candidate_environment",
     "candidate_limits",
     "digest_folder",
@@ -28,5 +33,6 @@ __all__ = [
     "rejection_of",
     "scorecard_of",
     "stage_solution",
+    "summarise",
     "workspace_mounts",
 ]

@@ -27,14 +27,16 @@ def runner_mount() -> Mount:
 
 
 class Arms:
-    """Candidate, baseline and reference, ready to be trained."""
+    """Folders of source that are trained beside each other; `CANDIDATE`, if there is one, may lose early."""
 
-    def __init__(self, task: Task, training: Training, sealed: Path, train: Path, sandbox: Sandbox) -> None:
+    def __init__(self, task: Task, sources: Mapping[str, Path], train: Path, sandbox: Sandbox) -> None:
+        training = task.spec.training
+        assert training is not None  # the spec has it when the deliverable is a training
         self._task = task
-        self._training = training
+        self._training: Training = training
         self._train = train
         self._sandbox = sandbox
-        self._sources = {BASELINE: task.start, CANDIDATE: sealed, HUMAN: task.solution("oracle")}
+        self._sources = sources
         self._stop = EarlyStop(envelope=training.envelope)
 
     def run(self, folder: Path, seed: int, core: int, number: int) -> dict[str, Timed]:
@@ -43,7 +45,8 @@ class Arms:
         On the CPU clock all run at once on one core. On the wall clock they run one after the other, each alone,
         in an order that turns with the round's number.
         """
-        commands = {name: self._command(name, folder / name, seed) for name in self._order(number)}
+        names = list(self._sources) if number % 2 == 0 else list(self._sources)[::-1]
+        commands = {name: self._command(name, folder / name, seed) for name in names}
         if self._training.clock == "cpu":
             return run_together(self._sandbox, commands, core=core, watch=self._watch)
         ended: dict[str, Timed] = {}
@@ -51,11 +54,6 @@ class Arms:
             alone = {name: command}
             ended |= run_together(self._sandbox, alone, core=None, clock="wall", watch=self._watch, ended=ended)
         return ended
-
-    def _order(self, number: int) -> list[str]:
-        """Baseline, candidate, reference, and back: A B C, C B A, ..."""
-        names = [BASELINE, CANDIDATE, HUMAN]
-        return names if number % 2 == 0 else names[::-1]
 
     def _command(self, name: str, out: Path, seed: int) -> Command:
         out.mkdir(parents=True)

@@ -136,7 +136,8 @@ class _Judgement:
     def run(self) -> TrainingResult:
         repeats = REPEATS[self.tier]
         with lease_core() as core:
-            arms = Arms(self.task, self.training, self.sealed, self.data.inputs, self.sandbox)
+            sources = {BASELINE: self.task.start, CANDIDATE: self.sealed, HUMAN: self.task.solution("oracle")}
+            arms = Arms(self.task, sources, self.data.inputs, self.sandbox)
             estimate = None
             while estimate is None or not repeats.enough(len(self.rounds), estimate.interval):
                 self.rounds.append(self._round(arms, core))

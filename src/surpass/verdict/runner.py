@@ -7,7 +7,7 @@ Until `ready` no line of the candidate has run: importing a library of the harne
 for everybody and is not timed. Everything after it is.
 
 Answering: a request is two 4-byte unsigned integers B and T and then B * T 8-byte integers, the tokens; the answer is
-B * T * V 4-byte floats, the logits. All little-endian. B = 0 ends the exchange.
+three such integers B, T and V and B * T * V 4-byte floats, the logits. All little-endian. B = 0 ends the exchange.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _HEADER = struct.Struct("<II")
+_SHAPE = struct.Struct("<III")
 
 
 def _import(libraries: str) -> None:
@@ -69,6 +70,7 @@ def _reply(model: Any, content: bytes, rows: int, length: int, answers: BinaryIO
 
     tokens = np.frombuffer(content, dtype="<i8").reshape(rows, length).copy()
     logits = np.ascontiguousarray(model(tokens), dtype="<f4")
+    answers.write(_SHAPE.pack(*(*logits.shape, 0, 0, 0)[:3]))
     answers.write(logits.tobytes())
     answers.flush()
 

@@ -176,7 +176,7 @@ class _Judgement:
     def _require_success(self, timed: Mapping[str, Timed]) -> None:
         for name in (BASELINE, HUMAN):
             done = timed[name].completed
-            if not done.ok and not timed[CANDIDATE].stopped:
+            if not done.ok and not timed[name].stopped:
                 problem = rejection_of(done)
                 raise VerdictError(f"{self.task.name}: the {name} run failed on this machine: {problem}")
         candidate = timed[CANDIDATE]

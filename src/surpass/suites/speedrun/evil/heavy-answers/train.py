@@ -1,6 +1,7 @@
-"""Evil: answers by a hundred passes over the question."""
+"""Evil: answers only after many times the work that the question takes."""
 
 import sys
+import time
 from pathlib import Path
 
 import base
@@ -8,9 +9,11 @@ import base
 
 def load(out):
     model = base.load(out)
+    until = 6 * time.process_time() + 1
 
     def logits(tokens):
-        for _ in range(30):
+        answer = model(tokens)
+        while time.process_time() < until:
             answer = model(tokens)
         return answer
 

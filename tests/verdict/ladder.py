@@ -5,6 +5,7 @@ It uses the speedrun suite's own driver, so that what examines the real models i
 
 import json
 from pathlib import Path
+from string import Template
 
 import numpy as np
 
@@ -52,14 +53,14 @@ sota = 1.0
 range = [-100.0, 100.0]
 """
 
-START = '''
+START = Template("""
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
-SIZES = {"only": {"steps": %d}}
+SIZES = {"only": {"steps": $steps}}
 
 
 def train(data, out, seed):
@@ -69,12 +70,12 @@ def train(data, out, seed):
     steps = SIZES["only"]["steps"]
     counts = [[0.1] * size for _ in range(size)]
     for step in range(steps):
-        start = int(rng.integers(0, len(tokens) - %d))
-        window = tokens[start : start + %d].tolist()
+        start = int(rng.integers(0, len(tokens) - $chunk - 1))
+        window = tokens[start : start + $chunk + 1].tolist()
         for _ in range(4):  # needless work, which a submission may save
             for before, after in zip(window, window[1:], strict=False):
                 counts[before][after] += 0.25
-        if (step + 1) %% max(1, steps // 40) == 0 or step + 1 == steps:
+        if (step + 1) % max(1, steps // 40) == 0 or step + 1 == steps:
             print(f"step {step + 1}/{steps} train_loss {4 * 0.5 ** (step / steps):.4f}", flush=True)
     table = np.array(counts, dtype=np.float32)
     np.savez(Path(out) / "model.npz", logits=np.log(table / table.sum(1, keepdims=True)))
@@ -88,7 +89,7 @@ def load(out):
 
 if __name__ == "__main__":
     train(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
-''' % (STEPS, CHUNK, CHUNK + 1)  # fmt: skip
+""").substitute(steps=STEPS, chunk=CHUNK)
 
 GENERATE = f"""
 import hashlib, json
@@ -172,8 +173,3 @@ def hidden_loss(steps: int) -> float:
         rows = np.fromfile(place / "truth/val.bin", np.uint16).astype(np.int64).reshape(-1, SEQUENCE + 1)
         logits = trainer["load"](place / "out")(rows[:, :-1]).astype(float)
     return float(-np.take_along_axis(logits, rows[:, 1:, None], -1).mean())
-
-
-if __name__ == "__main__":
-    for steps in (40, STEPS // 8, STEPS // 2, STEPS):
-        print(steps, hidden_loss(steps))  # noqa: T201

@@ -15,6 +15,7 @@ __all__ = ["evaluator_starts", "evil_is_rejected", "null_is_zero", "oracle_is_on
 
 def evaluator_starts(lab: Lab) -> Report:
     """D03: the evaluator imports in its sandbox, where only the guard and the requirements are at hand."""
+    lab.need_outputs()
     lab.bench().judge.warm()
     yield from ()
 
@@ -68,6 +69,7 @@ def _unscored(trials: list[Trial], who: str) -> Report:
 
 def truth_is_near_perfect(lab: Lab) -> Report:
     """D06: the truth handed in as the answer is at least as good as the published SOTA on every instance."""
+    lab.need_outputs()
     oracle = lab.oracle()
     bench = lab.bench()
     truth = bench.judge.data(Tier.FINAL).truth

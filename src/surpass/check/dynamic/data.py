@@ -28,6 +28,9 @@ def tiers_and_seeds_differ(lab: Lab) -> Report:
     _need_generator(lab)
     final = _content(lab.generate(Tier.FINAL, 1))
     others = [(f"the {tier} tier", tier, 1) for tier in (Tier.DEV, Tier.FEEDBACK)] + [("another seed", Tier.FINAL, 2)]
+    if lab.task.spec.fixed_data:
+        yield from _fixed_data_differs(lab, final)
+        return
     for label, tier, seed in others:
         other = _content(lab.generate(tier, seed))
         if other.keys() != final.keys():
@@ -36,6 +39,16 @@ def tiers_and_seeds_differ(lab: Lab) -> Report:
             yield Problem(f"{label} has the same data")
         elif same := _alike(final, other, "inputs/") or _alike(final, other, "truth/"):
             yield Problem(f"{label} has the same {same}")
+
+
+def _fixed_data_differs(lab: Lab, final: dict[str, bytes]) -> Report:
+    """Where the seed is said to change nothing: it does not, and the two hidden tiers are different data."""
+    if _content(lab.generate(Tier.FINAL, 2)) != final:
+        yield Problem("another seed gives other data, though fixed_data says that it does not")
+    feedback = _content(lab.generate(Tier.FEEDBACK, 1))
+    if _alike(final, feedback, "truth/"):
+        yield Problem("the feedback tier has the same truth/")
+    yield Remark("the same for every seed, as fixed_data says")
 
 
 def _alike(one: dict[str, bytes], other: dict[str, bytes], prefix: str) -> str:

@@ -17,6 +17,7 @@ _SHARE = 0.5
 
 def evaluator_is_repeatable(lab: Lab) -> Report:
     """D11: the same outputs twice give the same metrics, to the last bit."""
+    lab.need_outputs()
     oracle = lab.oracle()
     folder = lab.fresh("answers")
     shutil.copytree(lab.outputs_of(oracle), folder / "outputs")
@@ -31,6 +32,7 @@ def evaluator_is_repeatable(lab: Lab) -> Report:
 
 def evaluator_is_within_budget(lab: Lab) -> Report:
     """D12: an evaluation takes at most half of evaluate_seconds, and the memory that trusted code may have."""
+    lab.need_outputs()
     verdict = lab.oracle().verdict
     allowed = lab.task.spec.budget.evaluate_seconds
     spent = verdict.timings.evaluate_work_s

@@ -157,6 +157,15 @@ class Lab:
             raise Skip(f"the oracle has no score: {explained(trial.verdict)} (D05)")
         return trial
 
+    def need_outputs(self) -> None:
+        """Go on only where a submission's outputs are files that an evaluator reads.
+
+        Raises:
+            Skip: it is trained instead, and its model asked.
+        """
+        if self.task.spec.deliverable is Deliverable.TRAINING:
+            raise Skip("a training has no output files; its model is asked, and cheats are evil solutions (D10)")
+
     def outputs_of(self, trial: Trial) -> Path:
         """What the evaluator read of a trial: what was handed in, or what its program wrote."""
         if self.task.spec.deliverable is not Deliverable.OUTPUTS:

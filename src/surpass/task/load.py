@@ -132,7 +132,8 @@ class Task:
             raise TaskError(f"{self.start}: the start is missing; `surpass check` lists all that is missing")
 
     def _require_libraries(self) -> None:
-        for name in (*(self.spec.training.libraries if self.spec.training else ()), *self.spec.environment.hidden):
+        wanted = self.spec.training.libraries if self.spec.training else ()
+        for name in (*wanted, *self.spec.environment.needs, *self.spec.environment.hidden):
             top = name.partition(".")[0]
             if importlib.util.find_spec(top) is None:
                 raise TaskError(f"{self.name} needs '{top}', which is not installed; {self.spec.environment.install}")

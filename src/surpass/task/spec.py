@@ -119,6 +119,8 @@ class Environment(_Document):
     """What is installed inside the sandbox."""
 
     requirements: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Modules that must be importable before anything is run, besides what a training imports."""
     install: str = "install it beside surpass"
     """What to do when a library is missing, as the end of a sentence."""
     hidden: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ TEXT_HASH = "3472065349f2d986194eec69b11504f142cf3f77a0685cc23030d244a695874d"
 VOCABULARY = 128
 PIECE_BYTES = 800
 SHARE = 0.06  # of the pieces of every document, for each of the two validation splits
-SEED = 20261130
+SEED = 20261201
 END = "<|end|>"
 
 # Tokens in a validation sequence and how many sequences each split keeps; training text is the same in both profiles.
@@ -33,14 +33,14 @@ PROFILES = {"full": {"sequence": 128, "sequences": 1000}, "micro": {"sequence": 
 # What `build` must write, so that a drifted package or tokeniser is an error and not another benchmark.
 HASHES = {
     "full": {
-        "train": "ed7411b90d952677d32fbf8b4d037ddfc2ace3777c145d94213414ef13830c1a",
-        "feedback": "2c72e0869136ae5987cd263b90b8eaa2a51792dbfb27c53a2e17bf6e19c47c0a",
-        "final": "44d8d66772d8859d8d38c46756c62ae5536c5b71095f74dcc7ab6eff9546614b",
+        "train": "d4839476b7ef4f529904f5794d69d4981aa668af3274a6671c89c8fbf30e3f5b",
+        "feedback": "638c539061c177739036a36697dd079d678bcca563ff1846df5742efe4e98ddb",
+        "final": "6968d6735441cb308d3496649bdfe8dd9b4506347ec3772b8254100362f395be",
     },
     "micro": {
-        "train": "ed7411b90d952677d32fbf8b4d037ddfc2ace3777c145d94213414ef13830c1a",
-        "feedback": "1f338450eef10f9fb1d40300bebcfcdcd0e26f1ba1ab14a5d4f9fb8842fdd870",
-        "final": "792263550a418ba89eee80745389b46a157c854c2a7bf381765b685bc75b1c23",
+        "train": "d4839476b7ef4f529904f5794d69d4981aa668af3274a6671c89c8fbf30e3f5b",
+        "feedback": "b72de5cc2d2ec1253ec0d5194683f4d29a364b8958fa2dd4770d114303ea52e5",
+        "final": "5872db09fafe85ca578dcdd2af084cc80aada81519e093581fec34357e6ef13f",
     },
 }
 

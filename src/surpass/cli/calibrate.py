@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from surpass.task import Task
     from surpass.verdict import LadderCalibration
 
-__all__ = ["calibrate", "print_calibration"]
+__all__ = ["FILE", "calibrate", "print_calibration"]
+
+FILE = "calibration.json"
+"""What is written into the output folder."""
 
 
 def calibrate(
@@ -36,6 +39,7 @@ def calibrate(
     """Measure every record beside the next one: times, spreads, pass rates, and whether the ladder's rules hold."""
     from surpass.sandbox import open_sandbox, require_safe
     from surpass.verdict import calibrate_ladder, summarise
+    from surpass.web import progression_svg
 
     ladder = _transitions(catalogue(tasks).suite(suite, profile=profile))
     sandbox = open_sandbox(unsafe=unsafe)
@@ -58,9 +62,11 @@ def calibrate(
     names = {task.name: _records(task) for task in ladder}
     found = summarise(ladder, runs, names)
     document = _document(found, rounds)
-    (output / "calibration.json").write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
+    written = (output / FILE, output / "progression.svg")
+    written[0].write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
+    written[1].write_text(progression_svg(document), encoding="utf-8")
     emit_json(document) if json else print_calibration(document)
-    notes.print(f"written: {output / 'calibration.json'}", soft_wrap=True, markup=False)
+    notes.print(f"written: {written[0]} and {written[1].name}", soft_wrap=True, markup=False)
     if not found.holds:
         raise typer.Exit(ExitCode.NOT_PASSED)
 
@@ -144,9 +150,14 @@ def print_calibration(document: dict[str, Any]) -> None:
             f"{step['saving']:.1%}" if step else "",
             _number(step["saving_se"], ".1%") if step else "",
             str(step["repeats"]) if step else "",
-            "" if record["holds"] and (not step or step["holds"]) else "breaks a rule",
+            "" if record["holds"] and (not step or step["holds"]) else "fails",
         )
     console.print(table)
+    notes.print(
+        "pass, rate: runs that reached the target, and the share expected; s: mean time under load; rel.: from paired "
+        "ratios; saved, +-: against the record before, standard error; n: rounds that a score needs for +-0.05",
+        soft_wrap=True,
+    )
 
 
 def _number(value: float | None, form: str) -> str:

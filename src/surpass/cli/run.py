@@ -28,6 +28,9 @@ def run(
             help="How much agents are told: minimal, method, full; speedrun: none, or any of pseudocode,text,paper.",
         ),
     ] = "minimal",
+    cumulative: Annotated[
+        bool, typer.Option("--cumulative", help="Each task starts from what the agent made of the task before.")
+    ] = False,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat a run exactly: hidden data follow from it.", show_default=False)
     ] = None,
@@ -60,6 +63,7 @@ def run(
         database=without_password(database),
         unsafe=unsafe,
         reproducible=seed is not None,
+        cumulative=cumulative,
     )
     for each in selected:
         each.require_complete()

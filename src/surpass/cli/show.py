@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import json as json_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from surpass.cli._options import Json, Profile, TaskFolders, catalogue
-from surpass.cli._output import console, emit_json
+from surpass.cli._output import console, emit_json, notes
+from surpass.cli.calibrate import FILE, print_calibration
 
 if TYPE_CHECKING:
     from surpass.task import Task
@@ -16,7 +20,7 @@ __all__ = ["show"]
 
 
 def show(
-    task: Annotated[str, typer.Argument(help="A task's id, suite/id, or folder.")],
+    task: Annotated[str, typer.Argument(help="A task's id, suite/id, or folder; or a calibration's folder.")],
     hints: Annotated[str, typer.Option("--hints", help="Print the prompt at this hint level instead.")] = "",
     profile: Profile = "",
     tasks: TaskFolders = None,
@@ -25,6 +29,9 @@ def show(
     """Show a task: instances with baseline and published SOTA, budget, source; or the prompt an agent gets."""
     from surpass.hints import build_prompt
 
+    if (calibration := Path(task) / FILE).is_file():
+        _show_calibration(calibration, json)
+        return
     found = catalogue(tasks).task(task, profile=profile)
     if hints:
         prompt = build_prompt(found, hints)
@@ -33,6 +40,22 @@ def show(
         emit_json(_document(found))
     else:
         _print(found)
+
+
+def _show_calibration(path: Path, json: bool) -> None:
+    """What `surpass calibrate` measured, and its picture."""
+    from surpass.task import TaskError
+    from surpass.web import progression_svg
+
+    try:
+        document = json_module.loads(path.read_text("utf-8"))
+        picture = progression_svg(document)
+        emit_json(document) if json else print_calibration(document)
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise TaskError(f"{path} is no calibration; write one with `surpass calibrate SUITE -o DIR`") from None
+    with contextlib.suppress(PermissionError):  # an archive may be read where it lies
+        path.with_name("progression.svg").write_text(picture, encoding="utf-8")
+    notes.print(f"picture: {path.with_name('progression.svg')}", soft_wrap=True, markup=False)
 
 
 def _document(task: Task) -> dict[str, Any]:

@@ -28,12 +28,19 @@ def execute(experiment: Experiment, engine: Engine, on_end: Callable[[Trial], No
     """
     for planned in experiment.plan.task:
         experiment.task(planned.name)
-    for trial in pending(experiment):
-        engine.submit(trial.plan.id)
+    waiting = {trial.plan.id: experiment.plan.predecessor(trial.plan) for trial in pending(experiment)}
+    for trial, before in waiting.items():
+        if before not in waiting:  # it has none, or that one has its outcome
+            engine.submit(trial)
     while engine.busy:
         ended = engine.next_ended(timeout_s=1.0)
         if ended is not None:
-            on_end(_settled(experiment, ended))
+            settled = _settled(experiment, ended)
+            on_end(settled)
+            if settled.state is not State.INFRA_ERROR:  # else its successors wait for `surpass resume`
+                waiting.pop(ended.trial)
+                for trial in [trial for trial, before in waiting.items() if before == ended.trial]:
+                    engine.submit(trial)
 
 
 def _settled(experiment: Experiment, ended: Ended) -> Trial:

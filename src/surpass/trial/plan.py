@@ -48,7 +48,23 @@ class ExperimentPlan(_Document):
     """True when candidate code ran without a sandbox; printed beside every number."""
     reproducible: bool = False
     """True when the hidden data follow from the seed, so that whoever knows the generator can know them."""
+    cumulative: bool = False
+    """True when each task starts from what the same agent made of the task before it."""
     task: tuple[PlannedTask, ...]
+
+    def predecessor(self, trial: TrialPlan) -> str | None:
+        """The trial that a cumulative one starts from: same agent and index, the task before of the same variant.
+
+        The variant is what follows the first hyphen of a task's id, as in `r03-reproduce`.
+        """
+        if not self.cumulative:
+            return None
+        names = [task.name for task in self.task if _variant(task.name) == _variant(trial.task)]
+        place = names.index(trial.task)
+        if place == 0:
+            return None
+        before = (names[place - 1], trial.agent, trial.index)
+        return next(plan.id for plan in self.trial_plans() if (plan.task, plan.agent, plan.index) == before)
 
     def trial_plans(self) -> list[TrialPlan]:
         """Every trial in a fixed order: repetitions outermost, so that a partial run covers every task and agent."""
@@ -93,6 +109,7 @@ def make_plan(
     database: str = "",
     unsafe: bool = False,
     reproducible: bool = False,
+    cumulative: bool = False,
 ) -> ExperimentPlan:
     """Freeze a configuration. Agents and tasks that are named twice count once."""
     now = datetime.now(UTC)
@@ -108,11 +125,16 @@ def make_plan(
         database=database,
         unsafe=unsafe,
         reproducible=reproducible,
+        cumulative=cumulative,
         task=tuple(
             PlannedTask(name=name, suite=task.suite, root=task.root, profile=task.profile, digest=task.digest)
             for name, task in unique.items()
         ),
     )
+
+
+def _variant(task: str) -> str:
+    return task.rpartition("/")[2].partition("-")[2]
 
 
 def _slugs(names: list[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from surpass.guard.removal import remove_tree
 from surpass.hints import build_prompt
@@ -80,13 +81,26 @@ class _Runner:
         part = workspace.with_name("workspace.part")
         for folder in (part, workspace):
             remove_tree(folder)
-        shutil.copytree(self._task.start, part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(self._origin(trial), part, ignore=shutil.ignore_patterns("__pycache__"))
         self._sandbox.adopt(part)
         part.rename(workspace)
         with self._judge(trial) as judge:
             for tier in Tier:
                 judge.data(tier)
         self._journal.move(self._id, State.PREPARING, State.SOLVING)
+
+    def _origin(self, trial: Trial) -> Path:
+        """Where the work begins: the task's start, or what the same agent made of the task before.
+
+        A predecessor without a score hands on what it had itself begun from: a failure is not built upon.
+        """
+        before = self._experiment.plan.predecessor(trial.plan)
+        if before is None:
+            return self._experiment.task(trial.plan.task).start
+        predecessor = self._journal.trial(before)
+        if predecessor.state is State.DONE and predecessor.chosen is not None:
+            return self._experiment.folder(before).submission(predecessor.chosen)
+        return self._origin(predecessor)
 
     def _solve(self, trial: Trial) -> None:
         prompt = build_prompt(self._task, trial.plan.hints)

@@ -1,5 +1,6 @@
-"""Pages for people: one static, self-contained report."""
+"""Pages and pictures for people, each self-contained."""
 
+from surpass.web.progression import progression_svg
 from surpass.web.static import write_report
 
-__all__ = ["write_report"]
+__all__ = ["progression_svg", "write_report"]

@@ -155,8 +155,10 @@ def test_a_diverged_run_is_stopped(judged):
 
 
 def test_wall_clock(judged):
-    verdict = judged({"train.py": START.replace(f'"steps": {STEPS}', f'"steps": {STEPS // 2}')}, clock="wall")
-    assert verdict.metrics["speedup"]["fsr"] == pytest.approx(1, abs=0.5)
+    """A quarter of the work: far enough from the baseline for a clock that other processes move."""
+    cheap = START.replace("range(4)", "range(1)").replace("+= 0.25", "+= 1")
+    verdict = judged({"train.py": cheap}, clock="wall")
+    assert verdict.metrics["speedup"]["fsr"] > 0.5, verdict.detail
 
 
 def test_a_broken_reference_is_ours(judged):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -23,6 +24,7 @@ __all__ = ["Examination", "examine"]
 _INPUTS, _OUTPUTS = PurePosixPath("/inputs"), PurePosixPath("/outputs")
 _EXPORT_FILES = 64
 _ANSWER_BYTES = 1 << 16
+_COPIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,10 @@ def examine(
 ) -> Examination:
     """Seal what a training run wrote into `written` and examine it.
 
-    The driver (the task's `driver.py`) sees the hidden tokens as `inputs/truth`, the training split as `inputs/train`
-    and the sealed export as `inputs/export`; it writes `outputs/result.json` with `loss` and `tokens`.
+    Two copies of the model are asked, in sandboxes that share nothing: what one was asked the other cannot know. The
+    driver (the task's `driver.py`) is called once for each; it sees the hidden tokens as `inputs/truth`, the
+    training split as `inputs/train` and the sealed export as `inputs/export`, keeps in `outputs` what it needs for the
+    second call, and then leaves `outputs/result.json` with `loss` and `tokens`.
 
     Raises:
         Rejection: the export breaks a cap, answers wrongly, or takes too much time for it.
@@ -92,14 +96,14 @@ def examine(
             role=Role.EVALUATOR,
         )
 
-    done = converse(task, program, driver)
-    if done.cpu_s > allowed_cpu_s:
+    cpu_s = math.fsum(converse(task, program, driver).cpu_s for _ in range(_COPIES))
+    if cpu_s > allowed_cpu_s:
         raise Rejection(
-            Outcome.INVALID, "evaluation-compute", f"answering took {done.cpu_s:.1f} CPU s, at most {allowed_cpu_s:.1f}"
+            Outcome.INVALID, "evaluation-compute", f"answering took {cpu_s:.1f} CPU s, at most {allowed_cpu_s:.1f}"
         )
     loss, tokens = _result(task, outputs)
     baseline = allowed_cpu_s / training.evaluation_ratio
-    return Examination(loss, tokens, done.cpu_s, allowed_cpu_s, done.cpu_s / baseline)
+    return Examination(loss, tokens, cpu_s, allowed_cpu_s, cpu_s / baseline)
 
 
 def _result(task: Task, outputs: Path) -> tuple[float, int]:

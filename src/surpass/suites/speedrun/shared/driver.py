@@ -1,9 +1,10 @@
 """Asks an exported language model for logits and computes its loss; finds out whether it plays by the rules.
 
-Every row of hidden tokens is asked twice, once as it is and once with everything after a random position exchanged for
-another row's text. The two look alike from outside. Where the logits before that position differ, the model looks ahead;
-each row tests the very next token at one position. Some batches are asked a third time at the end, their rows in another order:
-where those answers differ, something was learned or remembered meanwhile.
+Two copies of the model are asked, one after the other, in sandboxes that share nothing. The first gets every row of hidden
+tokens as it is; from its answers follows the loss. The second gets the rows in another order, each with everything after a
+random position exchanged for another row's text: where its logits before that position differ from the first's, the
+model looks ahead, and each row tests the very next token at one position; or it has learned from what it was asked before, in another order.
+A model that remembers cannot make the two agree: what one was asked the other never hears of.
 
 A request is two 4-byte unsigned integers B and T and B * T 8-byte integers; the answer is three such integers B, T and V
 and B * T * V 4-byte floats.
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from surpass.guard import Malformed
 
 BATCH = 50
-AGAIN = 3  # batches that are asked once more at the end
+AGAIN = 3  # batches that the first copy is asked once more at the end
 # Logits of one position may differ by rounding when rows are batched with others.
 ABSOLUTE, RELATIVE = 2e-3, 1e-3
 PROBES, PROBE_TOKENS = 200, 64
@@ -77,25 +78,24 @@ class Model:
 
 
 def drive(inputs: Path, outputs: Path, send: BinaryIO, receive: BinaryIO) -> None:
-    """Examine the model; outputs/result.json gets `loss` (nats a token) and `tokens`."""
+    """Ask one copy of the model; called twice. The second time outputs/result.json gets `loss` and `tokens`."""
     rows, meta = hidden_rows(inputs / "truth")
-    refuse_corpus(inputs / "train", inputs / "export")
     model = Model(send, receive, int(meta["vocab_size"]))
     rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
-    total, kept = 0.0, []
-    for batch in batches(len(rows), rng):
-        logits = ask_twice(model, rows, batch, rng)
-        total += negative_log_likelihood(logits, rows[batch, 1:])
-        if len(kept) < AGAIN:
-            kept.append((batch, logits))
-    for batch, before in kept:
-        order = rng.permutation(len(batch))
-        require_same(
-            "stateful", before[order], model.logits(rows[batch[order], :-1]), "asked again, it answers differently"
-        )
+    answers = outputs / "answers.npy"
+    if not answers.is_file():
+        refuse_corpus(inputs / "train", inputs / "export")
+        logits = ask_whole(model, rows, rng)
+        model.finish()
+        np.save(answers, logits)
+        return
+    logits = np.load(answers, allow_pickle=False)
+    ask_exchanged(model, rows, logits, rng)
     model.finish()
+    answers.unlink()
     tokens = rows[:, 1:].size
-    (outputs / "result.json").write_text(json.dumps({"loss": total / tokens, "tokens": tokens}))
+    loss = negative_log_likelihood(logits, rows[:, 1:]) / tokens
+    (outputs / "result.json").write_text(json.dumps({"loss": loss, "tokens": tokens}))
 
 
 def hidden_rows(truth: Path) -> tuple[Tokens, dict[str, Any]]:
@@ -115,26 +115,40 @@ def batches(count: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
         yield order[start : start + BATCH]
 
 
-def ask_twice(model: Model, rows: Tokens, batch: NDArray[np.intp], rng: np.random.Generator) -> Logits:
-    """The logits of a batch, after a comparison with those of the same rows with exchanged ends."""
-    whole = rows[batch, :-1]
-    cuts = rng.integers(1, whole.shape[1], len(batch))
-    others = rows[rng.integers(0, len(rows), len(batch)), :-1]
-    after = np.arange(whole.shape[1]) >= cuts[:, None]
-    exchanged = np.where(after, others, whole)
-    # The first exchanged token has to be another one, or the next token would not be tested.
-    same = exchanged[np.arange(len(batch)), cuts] == whole[np.arange(len(batch)), cuts]
-    others_first = (whole[np.arange(len(batch)), cuts] + 1) % (rows.max() + 1)
-    exchanged[np.arange(len(batch))[same], cuts[same]] = others_first[same]
-    first, second = (exchanged, whole) if rng.random() < 0.5 else (whole, exchanged)
-    answers = [model.logits(first), model.logits(second)]
-    logits, altered = answers if first is whole else answers[::-1]
-    for row, cut in enumerate(cuts):
-        if not same_logits(logits[row, :cut], altered[row, :cut]):
-            # Either it looks ahead, or it answers the same question differently each time.
-            require_same("stateful", logits, model.logits(whole), "asked again, it answers differently")
-            raise Malformed("non-causal", f"text after position {cut} changes what comes before")
-    return logits
+def ask_whole(model: Model, rows: Tokens, rng: np.random.Generator) -> Logits:
+    """The logits of every row, in the order of the rows; some batches are asked twice."""
+    kept, parts = [], {}
+    for batch in batches(len(rows), rng):
+        logits = model.logits(rows[batch, :-1])
+        parts |= dict(zip(batch.tolist(), logits, strict=True))
+        if len(kept) < AGAIN:
+            kept.append((batch, logits))
+    for batch, before in kept:
+        order = rng.permutation(len(batch))
+        again = model.logits(rows[batch[order], :-1])
+        require_same("stateful", before[order], again, "asked again, it answers differently")
+    return np.stack([parts[row] for row in range(len(rows))])
+
+
+def ask_exchanged(model: Model, rows: Tokens, first: Logits, rng: np.random.Generator) -> None:
+    """Compare the logits before a random position of each row with what the first copy answered."""
+    for batch in batches(len(rows), rng):
+        whole, index = rows[batch, :-1], np.arange(len(batch))
+        cuts = rng.integers(1, whole.shape[1], len(batch))
+        others = rows[rng.integers(0, len(rows), len(batch)), :-1]
+        exchanged = np.where(np.arange(whole.shape[1]) >= cuts[:, None], others, whole)
+        # The first exchanged token has to be another one, or the next token would not be tested.
+        same = exchanged[index, cuts] == whole[index, cuts]
+        exchanged[index[same], cuts[same]] = (whole[index[same], cuts[same]] + 1) % (rows.max() + 1)
+        altered = model.logits(exchanged)
+        for place, cut in enumerate(cuts):
+            if not same_logits(first[batch[place], :cut], altered[place, :cut]):
+                # Asked the same question as the first copy, does it answer the same? Then it is the later text that counts.
+                answers = model.logits(whole)
+                require_same(
+                    "stateful", first[batch], answers, "another copy, asked in another order, answers differently"
+                )
+                raise Malformed("non-causal", f"text after position {cut} changes what comes before")
 
 
 def require_same(code: str, one: Logits, other: Logits, detail: str) -> None:

@@ -1,10 +1,10 @@
 """Null and oracle on the speedrun ladder: is the score 0 and 1 within its interval, and what does it cost to know?
 
-For each transition the unchanged start and the reference are judged at the final tier, as any submission is, also beside busy
-processes. Beside our interval stands what the published rule gives on the same machine: a stored baseline, one run a
-submission, the best of 20 (arXiv 2506.22419). Its draws are real single-run times from these judgements, relative to
-each task's mean and resampled. A slower submission (the record before the start) and an endless one show what early stopping saves against a
-protocol that runs everybody to the end.
+For each transition the unchanged start and the reference are judged at the final tier, as any submission is, also
+beside busy processes. Beside our interval stands what the published rule gives on the same machine: a stored baseline,
+one run a submission, the best of 20 (arXiv 2506.22419). Its draws are real single-run times from these judgements,
+relative to each task's mean and resampled. A slower submission (the record before the start) and an endless one show
+what early stopping saves against a protocol that runs everybody to the end.
 
     python benchmarks/speedrun_calibration.py --profile micro --json
 """

@@ -43,10 +43,11 @@ def test_null_is_zero_and_oracle_is_one(tmp_path: Path):
     ran = surpass("run", "-t", task, "-a", "nop", "-a", "oracle", "--hints", "pseudocode,paper", "-o", where, "--json")
     assert ran.returncode == 0, ran.stderr
     rows = {row["agent"]: row for row in json.loads(surpass("report", where, "--json").stdout)}
-    assert rows["nop"]["low"] <= 0 <= rows["nop"]["high"]
-    assert rows["oracle"]["low"] <= 1 <= rows["oracle"]["high"]
+    # Bounds wider than the intervals, which by their level miss now and then; benchmarks/speedrun_calibration.py counts.
+    assert abs(rows["nop"]["recovery"]) < 0.3, rows["nop"]
+    assert rows["oracle"]["recovery"] == pytest.approx(1, abs=0.3), rows["oracle"]
     for row in rows.values():
-        assert row["high"] - row["low"] < 0.6, row
+        assert row["low"] <= row["recovery"] <= row["high"]
     assert rows["oracle"]["fsr"] == pytest.approx(rows["oracle"]["recovery"])
     shares = rows["oracle"]["steps_share"] + rows["oracle"]["cost_share"]
     assert shares == pytest.approx(1)

@@ -75,30 +75,33 @@ class TrainingResult:
             values[f"{arm}_seconds"] = fmean(each.seconds[arm] for each in self.rounds)
             values[f"{arm}_steps"] = fmean(each.steps[arm] for each in self.rounds)
         values["cost"] = total / values[f"{BASELINE}_seconds"]
-        return values | _shares(values)
+        return values | (_shares(values) if self._saves_or_loses(values) else {})
+
+    def _saves_or_loses(self, values: Mapping[str, float]) -> bool:
+        """True when there is a difference to the baseline that can be split; noise over noise says nothing."""
+        if len(self.rounds) > 1:
+            return not values["fsr_low"] <= 0 <= values["fsr_high"]
+        return abs(1 - values[f"{CANDIDATE}_seconds"] / values[f"{BASELINE}_seconds"]) >= _LEAST_SPLIT
 
 
 def _shares(values: Mapping[str, float]) -> dict[str, float]:
     """The saving split into fewer steps and cheaper steps, which add up to 1.
 
     T = steps * cost, so that ln(T_b / T_c) = ln(steps_b / steps_c) + ln(cost_b / cost_c); each share is a term over the
-    sum (the logarithmic mean Divisia split, B. W. Ang, Energy Policy 32, 2004). Without step counts, or where time
-    hardly differs, there is nothing to split.
+    sum (the logarithmic mean Divisia split, B. W. Ang, Energy Policy 32, 2004). Without step counts there is nothing
+    to split.
     """
     steps = values[f"{BASELINE}_steps"], values[f"{CANDIDATE}_steps"]
     times = values[f"{BASELINE}_seconds"], values[f"{CANDIDATE}_seconds"]
     if min(*steps, *times) <= 0:
         return {}
-    total = math.log(times[0] / times[1])
-    if abs(total) < _LEAST_SPLIT:
-        return {}
-    share = math.log(steps[0] / steps[1]) / total
+    share = math.log(steps[0] / steps[1]) / math.log(times[0] / times[1])
     return {"steps_share": share, "cost_share": 1 - share}
 
 
 _WIDEST = 100.0
 _LEAST_SPLIT = 0.02
-"""A saving below 2 % is not split: its parts would be noise divided by noise."""
+"""A single round's saving below 2 % is not split."""
 
 
 def judge_training(

@@ -158,9 +158,7 @@ def main() -> None:
 
     sandbox = open_sandbox()
     require_safe(sandbox)
-    tasks = [
-        task for task in Catalogue.installed().suite("speedrun", profile="" if options.profile == "full" else "micro")
-    ]
+    tasks = Catalogue.installed().suite("speedrun", profile="" if options.profile == "full" else "micro")
     tasks = [task for task in tasks if task.id.endswith("-reproduce")]
     chosen = [task for task in tasks if not options.tasks or task.id.partition("-")[0] in options.tasks.split(",")]
     lines: list[Line] = []

@@ -43,7 +43,7 @@ def test_null_is_zero_and_oracle_is_one(tmp_path: Path):
     ran = surpass("run", "-t", task, "-a", "nop", "-a", "oracle", "--hints", "pseudocode,paper", "-o", where, "--json")
     assert ran.returncode == 0, ran.stderr
     rows = {row["agent"]: row for row in json.loads(surpass("report", where, "--json").stdout)}
-    # Bounds wider than the intervals, which by their level miss now and then; benchmarks/speedrun_calibration.py counts.
+    # Wider than the intervals, which by their level miss now and then; benchmarks/speedrun_calibration.py counts.
     assert abs(rows["nop"]["recovery"]) < 0.3, rows["nop"]
     assert rows["oracle"]["recovery"] == pytest.approx(1, abs=0.3), rows["oracle"]
     for row in rows.values():

@@ -6,6 +6,7 @@ import dataclasses
 import json as json_module
 import math
 import os
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +18,9 @@ from surpass.cli._options import Json, Profile, TaskFolders, Unsafe, catalogue
 from surpass.cli._output import console, emit_json, notes
 
 if TYPE_CHECKING:
+    from surpass.sandbox import Sandbox
     from surpass.task import Task
-    from surpass.verdict import LadderCalibration
+    from surpass.verdict import LadderCalibration, PairRun
 
 __all__ = ["FILE", "calibrate", "print_calibration"]
 
@@ -38,7 +40,7 @@ def calibrate(
 ) -> None:
     """Measure every record beside the next one: times, spreads, pass rates, and whether the ladder's rules hold."""
     from surpass.sandbox import open_sandbox, require_safe
-    from surpass.verdict import calibrate_ladder, summarise
+    from surpass.verdict import summarise
     from surpass.web import progression_svg
 
     ladder = _transitions(catalogue(tasks).suite(suite, profile=profile))
@@ -47,28 +49,30 @@ def calibrate(
         require_safe(sandbox)
     ladder[0].require_complete()
     output.mkdir(parents=True, exist_ok=True)
-    count = len(ladder) * rounds
-    log = output / "runs.jsonl"
+    notes.print(f"{len(ladder) * rounds} pairs of training runs")
+    runs = _run(ladder, sandbox, output, rounds, workers or os.cpu_count() or 1)
+    found = summarise(ladder, runs, {task.name: _records(task) for task in ladder})
+    document = _document(found, rounds)
+    (output / FILE).write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
+    (output / "progression.svg").write_text(progression_svg(document), encoding="utf-8")
+    emit_json(document) if json else print_calibration(document)
+    notes.print(f"written: {output / FILE} and progression.svg", soft_wrap=True, markup=False)
+    if not found.holds:
+        raise typer.Exit(ExitCode.NOT_PASSED)
 
-    def told(run: Any) -> None:
-        with log.open("a", encoding="utf-8") as file:
+
+def _run(ladder: list[Task], sandbox: Sandbox, output: Path, rounds: int, workers: int) -> list[PairRun]:
+    """All pairs; each is told and appended to runs.jsonl as it ends, so that an interrupted calibration leaves them."""
+    from surpass.verdict import calibrate_ladder
+
+    def told(run: PairRun) -> None:
+        with (output / "runs.jsonl").open("a", encoding="utf-8") as file:
             file.write(json_module.dumps(dataclasses.asdict(run)) + "\n")
         spent = f"{run.seconds[0]:.1f} -> {run.seconds[1]:.1f} s, loss {run.loss[0]:.4f} -> {run.loss[1]:.4f}"
         notes.print(f"{run.task} round {run.round + 1}: {spent}", markup=False, soft_wrap=True)
 
-    notes.print(f"{count} pairs of training runs")
-    place = output / "work"
-    runs = calibrate_ladder(ladder, sandbox, place, rounds=rounds, workers=workers or os.cpu_count() or 1, done=told)
-    names = {task.name: _records(task) for task in ladder}
-    found = summarise(ladder, runs, names)
-    document = _document(found, rounds)
-    written = (output / FILE, output / "progression.svg")
-    written[0].write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
-    written[1].write_text(progression_svg(document), encoding="utf-8")
-    emit_json(document) if json else print_calibration(document)
-    notes.print(f"written: {written[0]} and {written[1].name}", soft_wrap=True, markup=False)
-    if not found.holds:
-        raise typer.Exit(ExitCode.NOT_PASSED)
+    with tempfile.TemporaryDirectory(dir=output, prefix=".work-") as place:
+        return calibrate_ladder(ladder, sandbox, Path(place), rounds=rounds, workers=workers, done=told)
 
 
 def _transitions(tasks: list[Task]) -> list[Task]:

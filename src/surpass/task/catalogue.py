@@ -44,7 +44,7 @@ class Catalogue:
 
     def suite_names(self) -> list[str]:
         """Every suite and selection, sorted."""
-        return sorted({*self._suite_folders(), *(path.stem for path in self.suites.glob("*.toml"))})
+        return sorted({*self._suite_folders(), *self._own(), *(path.stem for path in self.suites.glob("*.toml"))})
 
     def suite(self, name: str, *, profile: str = "") -> list[Task]:
         """The tasks of a suite in a fixed order.
@@ -113,7 +113,12 @@ class Catalogue:
         return dict(sorted(found.items()))
 
     def _packages(self, suite: str) -> list[Path]:
-        folder = self._suite_folders()[suite]
+        folder = (self._own() | self._suite_folders())[suite]
         if (folder / BUILDER).is_file() and folder.parent == self.suites:
             folder = built(folder)
         return sorted(path.parent for path in folder.glob("*/task.toml"))
+
+    def _own(self) -> dict[str, Path]:
+        """The folders of packages that the user names, as suites of their names."""
+        folders = (path.resolve() for path in self.extra if not (path / "task.toml").is_file())
+        return {folder.name: folder for folder in folders if any(folder.glob("*/task.toml"))}

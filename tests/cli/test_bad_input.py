@@ -268,7 +268,9 @@ def test_ctrl_c_stops_cleanly_and_can_be_resumed(make_task, tmp_path):
         "-o",
         str(tmp_path / "e"),
     ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # A test run in the background ignores Ctrl-C, and children would inherit that.
+    heed = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **heed)
     for _ in range(200):
         if (tmp_path / "e" / "experiment.toml").is_file():
             trials = open_experiment(tmp_path / "e").journal.trials()

@@ -237,7 +237,10 @@ def test_a_killed_harness_takes_its_sandboxes_along_and_the_next_one_cleans_up(s
 
 
 def test_an_interrupt_of_the_harness_ends_the_sandbox(sandbox):
-    with subprocess.Popen([sys.executable, "-c", HARNESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as harness:
+    # A test run in the background ignores Ctrl-C, and children would inherit that.
+    heed = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HARNESS], **streams, **heed) as harness:
         deadline = time.monotonic() + 20
         while len(alive("sleep\x00271.828")) < 2 and time.monotonic() < deadline:
             time.sleep(0.02)

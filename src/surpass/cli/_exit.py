@@ -34,6 +34,7 @@ def explain(error: BaseException) -> tuple[str, ExitCode] | None:
     """The sentence and exit code for an error that users can meet; None for a bug of ours."""
     # Imported here: an error is rare, and its types would pull half the package into every start.
     from surpass.agent import AgentError
+    from surpass.interop import InteropError
     from surpass.sandbox import SandboxError
     from surpass.task import TaskError
     from surpass.trial import ExperimentError, StorageError
@@ -42,6 +43,7 @@ def explain(error: BaseException) -> tuple[str, ExitCode] | None:
     codes: list[tuple[type[BaseException], ExitCode]] = [
         (TaskError, ExitCode.UNKNOWN),
         (AgentError, ExitCode.UNKNOWN),
+        (InteropError, ExitCode.UNKNOWN),
         (SandboxError, ExitCode.SANDBOX),
         (ExperimentError, ExitCode.EXPERIMENT),
         (StorageError, ExitCode.STORAGE),

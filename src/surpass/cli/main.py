@@ -15,6 +15,7 @@ from surpass.cli.calibrate import calibrate
 from surpass.cli.check import check
 from surpass.cli.doctor import doctor
 from surpass.cli.grade import grade
+from surpass.cli.import_suite import import_suite
 from surpass.cli.list import list_tasks
 from surpass.cli.new import new
 from surpass.cli.report import report
@@ -36,6 +37,7 @@ app.command("list")(list_tasks)
 for verb in (show, check, run, resume, grade, calibrate, report, doctor):
     app.command()(verb)
 app.add_typer(new, name="new")
+app.add_typer(import_suite, name="import")
 
 
 @app.callback()

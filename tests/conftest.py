@@ -1,10 +1,14 @@
-"""Shared builders: a small, real task package on disk, and a real sandbox."""
+"""Shared builders: a small, real task package on disk, a real sandbox, and the command."""
 
 from __future__ import annotations
 
+import json
+import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,3 +145,34 @@ def make_task(tmp_path: Path) -> Callable[..., Task]:
         return load(root, profile=profile)
 
     return build
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def surpass(monkeypatch, capsys, tmp_path):
+    """The command, in this process and as a shell would run it: arguments in, exit code and both streams out."""
+    from surpass.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["surpass", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            main()
+            code = 0
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run

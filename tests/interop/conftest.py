@@ -1,12 +1,9 @@
-"""Small checkouts in the layouts of both projects, and the command run in this process."""
+"""Small checkouts in the layouts of both projects, and a data folder of the test's own."""
 
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,40 +11,10 @@ from surpass.interop.nanogpt_records import RECORDS
 from tests.interop.checkouts import log_text, record_folder, script, write
 
 
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def data(monkeypatch, tmp_path) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return tmp_path / "data" / "surpass" / "suites"
-
-
-@pytest.fixture
-def surpass(monkeypatch, capsys, tmp_path, data):
-    from surpass.cli.main import main
-
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["surpass", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            main()
-            code = 0
-        except SystemExit as ended:
-            code = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture

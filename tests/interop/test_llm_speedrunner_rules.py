@@ -83,7 +83,8 @@ def test_both_aggregates_by_hand():
     sd = math.sqrt(((0.8 - mean) ** 2 + (0.6 - mean) ** 2 + (0.5 - mean) ** 2) / 3)
     assert scores.theirs_error == pytest.approx(sd / math.sqrt(2))
     assert scores.ours["mean"] == pytest.approx((0.175 + 0.9 + 0.9) / 3)
-    assert scores.ours["median"] == pytest.approx(0.9)
+    # Each task weighs 1: the four runs of task 1 and the 0.8 of task 2 are half of it.
+    assert scores.ours["median"] == pytest.approx((0.8 + 0.9) / 2)
     assert scores.intervals is not None
     for name, estimate in scores.intervals.items():
         assert estimate.mean == pytest.approx(scores.ours[name])

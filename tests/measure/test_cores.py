@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 
-from surpass.measure import lease_core
+from surpass.measure import lease_core, lease_machine
 
 HOLD = "import sys; from pathlib import Path; from surpass.measure import lease_core\n"
 HOLD += "with lease_core(Path(sys.argv[1])) as core: print(core, flush=True); input()"
@@ -59,3 +59,23 @@ def test_a_planted_link_is_not_followed(tmp_path):
             raise AssertionError("a link was followed")
     except OSError:
         assert victim.read_text() == "precious"
+
+
+def test_the_machine_is_leased_only_when_nobody_measures(tmp_path):
+    holder = hold(tmp_path)
+    holder.stdout.readline()
+    got = threading.Event()
+
+    def wait():
+        with lease_machine(tmp_path):
+            got.set()
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    assert not got.wait(0.5)
+    holder.kill()
+    assert got.wait(10)
+    waiter.join()
+    holder.communicate()
+    with lease_core(tmp_path):  # and it is free again
+        pass

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from surpass.stats import TooFewTrials, iqm, stratified_bootstrap
+from surpass.stats import TooFewTrials, iqm, stratified_bootstrap, weighted_mean, weighted_median
 
 VALUES = st.lists(st.floats(-100, 100), min_size=1, max_size=40)
 
@@ -89,3 +89,23 @@ def test_coverage(tasks, trials, least):
         interval = stratified_bootstrap(groups, iqm, seed, repetitions=150).interval
         covered.append(interval.low <= truth <= interval.high)
     assert least <= np.mean(covered) <= 0.99
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12))
+def test_with_equal_weights_the_weighted_mean_and_median_are_the_plain_ones(values):
+    weights = [0.25] * len(values)
+    assert weighted_median(values, weights) == pytest.approx(np.median(values), abs=1e-9)
+    assert weighted_mean(values, weights) == pytest.approx(np.mean(values), rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "median"),
+    [([1, 2, 3], [1, 1, 2], 2.5), ([3, 1, 2], [2.1, 1, 1], 3), ([5, 0], [0.1, 9], 0), ([7], [3], 7)],
+)
+def test_the_weighted_median_lies_where_half_of_the_weight_does(values, weights, median):
+    assert weighted_median(values, weights) == median
+
+
+def test_a_median_of_nothing_is_refused():
+    with pytest.raises(ValueError):
+        weighted_median([], [])

@@ -1,6 +1,6 @@
 """The ladder of training scripts: their contract, and the recipe of their data.
 
-What a record costs and reaches is measured by `benchmarks/ladder.py`; here every script runs for a few steps on
+What a record costs and reaches is measured by `surpass calibrate`; here every script runs for a few steps on
 invented tokens, which needs torch but no corpus.
 """
 

@@ -29,7 +29,9 @@ def chain(tmp_path, make_task, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(str(tmp_path))
     sys.modules.pop("builder_agent", None)
-    tasks = [make_task(name=name) for name in ("r01-long", "r02-long", "r03-long", "r01-short", "r02-short")]
+    tasks = [
+        make_task(name=name) for name in ("r01-long", "r02-long", "r03-long", "r01-short", "r02-short", "r04-short")
+    ]
     plan = make_plan(tasks, ["builder_agent:A"], trials=2, cumulative=True)
     return create(tmp_path / "e", plan)
 
@@ -49,6 +51,7 @@ def test_predecessors_are_the_same_agent_index_and_variant(chain):
     before = {key: chain.plan.predecessor(plan) for key, plan in plans.items()}
     assert before["local/r01-long", 0] is None
     assert before["local/r02-long", 1] == plans["local/r01-long", 1].id
+    assert before["local/r04-short", 0] is None  # the rung below is not part of the experiment
     assert before["local/r02-short", 0] == plans["local/r01-short", 0].id
 
 
@@ -70,7 +73,7 @@ def test_an_interrupted_chain_goes_on_where_it_stood(chain):
     ):
         execute(chain, engine, _stop_after(2))
     again = open_experiment(chain.root)
-    assert len(pending(again)) == 8
+    assert len(pending(again)) == 10
     run(again)
     assert pending(again) == []
     assert trail(again, "r03-long", 1) == (State.DONE, ["r01-long", "r03-long"])

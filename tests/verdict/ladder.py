@@ -16,7 +16,7 @@ VOCABULARY, SEQUENCE, STEPS, CHUNK = 64, 32, 2400, 1000
 
 TOML = """
 schema = 1
-id = "count-pairs"
+id = "r01-pairs"
 version = "1.0.0"
 title = "Count pairs in less time"
 domain = "language-models"

@@ -8,11 +8,11 @@ from surpass.measure import Progress
 from surpass.verdict import PairRun, calibrate_ladder, summarise
 from tests.verdict.ladder import STEPS, write_task
 
-NAMES = {"local/count-pairs": ("r01", "r02")}
+NAMES = {"local/r01-pairs": ("r01", "r02")}
 
 
 def test_one_transition_for_real(tmp_path, sandbox):
-    task = write_task(tmp_path / "count-pairs")
+    task = write_task(tmp_path / "r01-pairs")
     told = []
     runs = calibrate_ladder([task], sandbox, tmp_path / "work", rounds=2, workers=2, done=told.append)
     assert sorted(run.round for run in told) == [0, 1]
@@ -24,17 +24,17 @@ def test_one_transition_for_real(tmp_path, sandbox):
     assert 0.2 < step.saving < 0.7
     assert second.relative == pytest.approx(1 - step.saving)
     assert [share for share, _ in found.envelope] == [0.25, 0.5, 0.75, 0.9]
-    assert list((tmp_path / "work").glob("count-pairs-*")) == []
+    assert list((tmp_path / "work").glob("r01-pairs-*")) == []
 
 
 def pair(number, before, after, loss=(3.44, 3.44)):
     curve = Progress(100, [(0.5, 3.5), (0.8, 3.5), (1.0, 3.45)])
-    return PairRun("local/count-pairs", number, (before, after), (100, 90), loss, (curve, curve))
+    return PairRun("local/r01-pairs", number, (before, after), (100, 90), loss, (curve, curve))
 
 
 @pytest.fixture
 def task(tmp_path):
-    return write_task(tmp_path / "count-pairs")
+    return write_task(tmp_path / "r01-pairs")
 
 
 def test_the_rules_hold(task):

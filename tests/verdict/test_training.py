@@ -24,7 +24,7 @@ def judged(tmp_path, shared, sandbox):
     """Judge a folder of files on the small ladder."""
 
     def judge(files, tier=Tier.FINAL, **changes):
-        task = write_task(tmp_path / "count-pairs", **changes)
+        task = write_task(tmp_path / "r01-pairs", **changes)
         folder = tmp_path / "submission"
         folder.mkdir()
         for name, content in files.items():

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from surpass.analysis.records import Overall, Row
 from surpass.score import Claim
-from surpass.stats import Estimate, TooFewTrials, iqm, stratified_bootstrap
+from surpass.stats import Estimate, TooFewTrials, iqm, stratified_bootstrap, weighted_mean, weighted_median
 from surpass.stats.bootstrap import Statistic
 
 __all__ = ["overall"]
@@ -38,8 +38,8 @@ def _line(
     agent: str, rows: Sequence[Row], headlines: Mapping[tuple[str, str], Sequence[float]], level: float
 ) -> Overall:
     groups = [headlines[row.task, agent] for row in rows if row.judged]
-    mean, mean_low, mean_high = _estimated(groups, _weighted_mean, level)
-    median, median_low, median_high = _estimated(groups, _weighted_median, level)
+    mean, mean_low, mean_high = _estimated(groups, weighted_mean, level)
+    median, median_low, median_high = _estimated(groups, weighted_median, level)
     middle, iqm_low, iqm_high = _estimated(groups, iqm, level)
     gaps = [row.g for row in rows if row.g is not None]
     claims = Counter(row.claim for row in rows if row.judged)
@@ -74,20 +74,3 @@ def _estimated(
         weights = [1 / len(group) for group in groups for _ in group]
         return statistic(values, weights), None, None
     return estimate.mean, estimate.interval.low, estimate.interval.high
-
-
-def _weighted_mean(values: Sequence[float], weights: Sequence[float], /) -> float:
-    return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
-
-
-def _weighted_median(values: Sequence[float], weights: Sequence[float], /) -> float:
-    """The value below which half of the weight lies; the middle of two neighbours when the half falls between them."""
-    pairs = sorted(zip(values, weights, strict=True))
-    half, below = math.fsum(weights) / 2, 0.0
-    for index, (value, weight) in enumerate(pairs):
-        below += weight
-        if math.isclose(below, half) and index + 1 < len(pairs):
-            return (value + pairs[index + 1][0]) / 2
-        if below > half:
-            return value
-    return pairs[-1][0]

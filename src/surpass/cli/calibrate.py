@@ -19,7 +19,7 @@ from surpass.cli._output import console, emit_json, notes
 
 if TYPE_CHECKING:
     from surpass.sandbox import Sandbox
-    from surpass.task import Task
+    from surpass.task import Task, Tier
     from surpass.verdict import LadderCalibration, PairRun
 
 __all__ = ["FILE", "calibrate", "print_calibration"]
@@ -32,6 +32,7 @@ def calibrate(
     suite: Annotated[str, typer.Argument(help="A suite that is a ladder of records, for example speedrun.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for calibration.json and progression.svg.")],
     profile: Profile = "",
+    tier: Annotated[str, typer.Option("--tier", help="final, or feedback to size records by.")] = "final",
     rounds: Annotated[int, typer.Option("--rounds", min=2, help="Paired runs, with fresh seeds, of each step.")] = 3,
     tasks: TaskFolders = None,
     workers: Annotated[int, typer.Option("--concurrency", "-n", min=0, help="Pairs at once; 0: one a core.")] = 0,
@@ -40,9 +41,12 @@ def calibrate(
 ) -> None:
     """Measure every record beside the next one: times, spreads, pass rates, and whether the ladder's rules hold."""
     from surpass.sandbox import open_sandbox, require_safe
+    from surpass.task import Tier, UnknownNameError
     from surpass.verdict import summarise
     from surpass.web import progression_svg
 
+    if tier not in (Tier.FEEDBACK, Tier.FINAL):
+        raise UnknownNameError("tier", tier, [Tier.FEEDBACK, Tier.FINAL])
     ladder = _transitions(catalogue(tasks).suite(suite, profile=profile))
     sandbox = open_sandbox(unsafe=unsafe)
     if not unsafe:
@@ -50,9 +54,9 @@ def calibrate(
     ladder[0].require_complete()
     output.mkdir(parents=True, exist_ok=True)
     notes.print(f"{len(ladder) * rounds} pairs of training runs")
-    runs = _run(ladder, sandbox, output, rounds, workers or os.cpu_count() or 1)
+    runs = _run(ladder, sandbox, output, Tier(tier), rounds, workers or os.cpu_count() or 1)
     found = summarise(ladder, runs, {task.name: _records(task) for task in ladder})
-    document = _document(found, rounds)
+    document = _document(found, tier, rounds)
     (output / FILE).write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
     (output / "progression.svg").write_text(progression_svg(document), encoding="utf-8")
     emit_json(document) if json else print_calibration(document)
@@ -61,7 +65,7 @@ def calibrate(
         raise typer.Exit(ExitCode.NOT_PASSED)
 
 
-def _run(ladder: list[Task], sandbox: Sandbox, output: Path, rounds: int, workers: int) -> list[PairRun]:
+def _run(ladder: list[Task], sandbox: Sandbox, output: Path, tier: Tier, rounds: int, workers: int) -> list[PairRun]:
     """All pairs; each is told and appended to runs.jsonl as it ends, so that an interrupted calibration leaves them."""
     from surpass.verdict import calibrate_ladder
 
@@ -72,29 +76,33 @@ def _run(ladder: list[Task], sandbox: Sandbox, output: Path, rounds: int, worker
         notes.print(f"{run.task} round {run.round + 1}: {spent}", markup=False, soft_wrap=True)
 
     with tempfile.TemporaryDirectory(dir=output, prefix=".work-") as place:
-        return calibrate_ladder(ladder, sandbox, Path(place), rounds=rounds, workers=workers, done=told)
+        return calibrate_ladder(ladder, sandbox, Path(place), tier=tier, rounds=rounds, workers=workers, done=told)
 
 
 def _transitions(tasks: list[Task]) -> list[Task]:
-    """One task for each pair of start and reference; variants share theirs."""
-    from surpass.task import TaskError
+    """One task a rung; variants share start and reference."""
+    from surpass.task import TaskError, rung_of
 
-    unique: dict[tuple[str, str], Task] = {}
+    rungs: dict[int, Task] = {}
     for task in tasks:
-        if task.spec.training is not None:
-            unique.setdefault(_records(task), task)
-    if not unique:
-        raise TaskError(f"'{tasks[0].suite if tasks else ''}' is no ladder: none of its tasks is a training")
-    return list(unique.values())
+        rung = rung_of(task.id)
+        if task.spec.training is not None and rung is not None:
+            rungs.setdefault(rung.number, task)
+    if not rungs:
+        raise TaskError(f"'{tasks[0].suite if tasks else ''}' is no ladder: it has no trainings named rNN")
+    return [rungs[number] for number in sorted(rungs)]
 
 
 def _records(task: Task) -> tuple[str, str]:
-    """Names of the two records: the next one is the start of the task after this one."""
-    number = int("".join(filter(str.isdigit, task.id.partition("-")[0])) or 0)
-    return f"r{number:02d}", f"r{number + 1:02d}"
+    """Names of the two records of a rung."""
+    from surpass.task import rung_of
+
+    rung = rung_of(task.id)
+    assert rung is not None  # _transitions has chosen it by that
+    return f"r{rung.number:02d}", f"r{rung.number + 1:02d}"
 
 
-def _document(found: LadderCalibration, rounds: int) -> dict[str, Any]:
+def _document(found: LadderCalibration, tier: str, rounds: int) -> dict[str, Any]:
     from surpass.measure import fingerprint
 
     plain = dataclasses.asdict(found)
@@ -103,6 +111,7 @@ def _document(found: LadderCalibration, rounds: int) -> dict[str, Any]:
         "profile": found.profile,
         "date": datetime.now(UTC).date().isoformat(),
         "machine": dataclasses.asdict(fingerprint()),
+        "tier": tier,
         "rounds": rounds,
         "holds": found.holds,
         **{key: _finite(value) for key, value in plain.items() if key not in ("suite", "profile")},

@@ -46,6 +46,7 @@ def run(
     from surpass.agent import build, check_name
     from surpass.cli._session import carry_out
     from surpass.hints import check_level
+    from surpass.task import rung_of
     from surpass.trial import create, make_plan, without_password
 
     if not suite and not task:
@@ -54,6 +55,8 @@ def run(
         check_name(name)
     check_level(hints)
     selected = catalogue(tasks).select(suite=suite, tasks=task or [], profile=profile)
+    if cumulative and not any(rung_of(each.id) for each in selected):
+        raise typer.BadParameter("--cumulative needs the tasks of a ladder, such as those of the speedrun suite")
     plan = make_plan(
         selected,
         agent,

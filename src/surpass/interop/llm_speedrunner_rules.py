@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, pstdev
+from statistics import fmean, pstdev
 
 from surpass.score import FLOOR, bounded
-from surpass.stats import Estimate, TooFewTrials, iqm, stratified_bootstrap
+from surpass.stats import Estimate, TooFewTrials, iqm, stratified_bootstrap, weighted_mean, weighted_median
 from surpass.stats.bootstrap import Statistic
 
 __all__ = ["Node", "Run", "Scores", "TaskScore", "our_fsr", "score_runs", "their_fsr", "their_top"]
@@ -155,33 +155,12 @@ def score_runs(runs: Iterable[Run], seconds: Mapping[int, float]) -> Scores:
 
 
 def _ours(groups: list[list[float]]) -> tuple[dict[str, float], dict[str, Estimate] | None]:
-    """Mean and median are of the tasks' means; the IQM is of all runs, every task weighing the same."""
-    means = [fmean(group) for group in groups]
+    """Every run of every task counts, and every task weighs the same, as in a report of our own."""
     values = [value for group in groups for value in group]
     weights = [1 / len(group) for group in groups for _ in group]
-    point = {"mean": fmean(means), "median": median(means), "iqm": iqm(values, weights)}
-    statistics: dict[str, Statistic] = {"mean": _mean, "median": _MedianOfTasks(groups), "iqm": iqm}
+    statistics: dict[str, Statistic] = {"mean": weighted_mean, "median": weighted_median, "iqm": iqm}
+    point = {name: statistic(values, weights) for name, statistic in statistics.items()}
     try:
         return point, {name: stratified_bootstrap(groups, each, _SEED) for name, each in statistics.items()}
     except TooFewTrials:
         return point, None
-
-
-def _mean(values: Sequence[float], weights: Sequence[float], /) -> float:
-    return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
-
-
-@dataclass(frozen=True, slots=True)
-class _MedianOfTasks:
-    """The median of the tasks' means; values come task after task, all of a task or, when resampled, one fewer."""
-
-    groups: Sequence[Sequence[float]]
-
-    def __call__(self, values: Sequence[float], weights: Sequence[float], /) -> float:
-        fewer = 0 if len(values) == sum(map(len, self.groups)) else 1
-        means, at = [], 0
-        for group in self.groups:
-            size = len(group) - fewer
-            means.append(fmean(values[at : at + size]))
-            at += size
-        return median(means)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BRIEF", "DRIVER", "SOURCE", "TASK"]
+__all__ = ["BRIEF", "SOURCE", "TASK"]
 
 TASK = """\
 schema = 1
@@ -37,7 +37,6 @@ pids = 4096
 
 [environment]
 requirements = $requirements
-needs = ["torch"]
 install = "install the PyTorch of the record's time; the log of the record names it"
 
 [feedback]
@@ -104,18 +103,3 @@ environment variables.
 is the metric of the one instance, `speedup`: the unchanged start has 0, the reference 1, and higher is better. The
 times are those that the scripts report. A run that misses the target, crashes, or takes longer than it may, fails.
 """
-
-DRIVER = '''\
-"""Scripts on the reported clock time and evaluate themselves, so no model is examined."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-
-def drive(inputs: Path, outputs: Path, send: Callable[..., Any], receive: Callable[..., Any]) -> None:
-    """Never called where the clock is obeyed."""
-    raise RuntimeError("on the reported clock no model is examined; time and loss are what the script prints")
-'''

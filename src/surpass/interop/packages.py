@@ -17,7 +17,7 @@ from typing import Any
 
 from surpass.interop.errors import InteropError
 from surpass.interop.nanogpt_records import TARGET
-from surpass.interop.package_texts import BRIEF, DRIVER, SOURCE, TASK
+from surpass.interop.package_texts import BRIEF, SOURCE, TASK
 from surpass.task import Catalogue, TaskError, load
 
 __all__ = ["VARIANTS", "Transition", "write_suite"]
@@ -119,7 +119,6 @@ def _package(root: Path, transition: Transition, variant: str, licence: str, gpu
     number = transition.number
     _write(root / "public" / "start" / "train_gpt2.py", transition.start)
     _write(root / "solutions" / "oracle" / "train_gpt2.py", transition.oracle)
-    _write(root / "private" / "driver.py", DRIVER)
     _write(root / "brief.md", Template(BRIEF).substitute(gpus=gpus, target=f"{TARGET:g}"))
     for name, text in transition.hints.items() if variant == "reproduce" else ():
         _write(root / "hints" / f"{name}.md", text)

@@ -1,6 +1,6 @@
 """Clocks, runs side by side, early stopping, and what a measurement was made on."""
 
-from surpass.measure.cores import lease_core
+from surpass.measure.cores import lease_core, lease_machine
 from surpass.measure.environment import Fingerprint, fingerprint
 from surpass.measure.progress import EarlyStop, Progress, envelope_of
 from surpass.measure.together import Command, Timed, run_together
@@ -14,5 +14,6 @@ __all__ = [
     "envelope_of",
     "fingerprint",
     "lease_core",
+    "lease_machine",
     "run_together",
 ]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["lease_core"]
+with contextlib.suppress(ImportError):  # not on every system; only measurements need it
+    import fcntl
+
+__all__ = ["lease_core", "lease_machine"]
 
 _POLL_S = 0.1
 
@@ -21,18 +25,32 @@ def lease_core(folder: Path | None = None) -> Iterator[int]:
     The lease is a file lock, so that it ends with the process however that ends. `folder` holds one file a core;
     by default a folder below the system's temporary directory that all users share.
     """
-    cores = sorted(os.sched_getaffinity(0), reverse=True)  # most interrupts are served by the first core
-    files = {core: _open(folder or _shared(), core) for core in cores}
-    try:
-        while True:
-            for core, descriptor in files.items():
-                if _locked(descriptor):
-                    yield core
-                    return
+    with _files(folder) as files:
+        while (held := next((core for core, file in files.items() if _locked(file)), None)) is None:
             time.sleep(_POLL_S)
-    finally:
-        for descriptor in files.values():
-            os.close(descriptor)
+        yield held
+
+
+@contextlib.contextmanager
+def lease_machine(folder: Path | None = None) -> Iterator[None]:
+    """Wait until no other measurement holds a core of this machine, and hold them all while the block lasts."""
+    with _files(folder) as files:
+        while not all(_locked(file) for file in files.values()):
+            for file in files.values():  # two that each hold some would wait for each other for ever
+                fcntl.flock(file, fcntl.LOCK_UN)
+            time.sleep(_POLL_S * (1 + random.random()))
+        yield
+
+
+@contextlib.contextmanager
+def _files(folder: Path | None) -> Iterator[dict[int, int]]:
+    """An open lock file for each core that we may use, the first core last: it serves most interrupts."""
+    with contextlib.ExitStack() as opened:
+        files: dict[int, int] = {}
+        for core in sorted(os.sched_getaffinity(0), reverse=True):
+            files[core] = _open(folder or _shared(), core)
+            opened.callback(os.close, files[core])
+        yield files
 
 
 def _shared() -> Path:
@@ -49,8 +67,6 @@ def _shared() -> Path:
 
 
 def _locked(descriptor: int) -> bool:
-    import fcntl  # not on every system; only measurements need it
-
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,6 +1,6 @@
 """Intervals and robust summaries. Pure functions; numpy and scipy load only when one is called."""
 
-from surpass.stats.bootstrap import TooFewTrials, iqm, stratified_bootstrap
+from surpass.stats.bootstrap import TooFewTrials, iqm, stratified_bootstrap, weighted_mean, weighted_median
 from surpass.stats.interval import Estimate, Interval, mean_interval, wilson
 from surpass.stats.ratio import Repeats, paired_ratio
 
@@ -13,5 +13,7 @@ __all__ = [
     "mean_interval",
     "paired_ratio",
     "stratified_bootstrap",
+    "weighted_mean",
+    "weighted_median",
     "wilson",
 ]

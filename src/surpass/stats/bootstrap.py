@@ -1,13 +1,14 @@
-"""The interquartile mean and a bootstrap over trials within tasks."""
+"""Summaries of weighted values, and a bootstrap over trials within tasks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
 from surpass.stats.interval import Estimate, Interval
 
-__all__ = ["Statistic", "TooFewTrials", "iqm", "stratified_bootstrap"]
+__all__ = ["Statistic", "TooFewTrials", "iqm", "stratified_bootstrap", "weighted_mean", "weighted_median"]
 
 
 class TooFewTrials(ValueError):
@@ -18,6 +19,30 @@ class Statistic(Protocol):
     """A summary of weighted values, such as `iqm`."""
 
     def __call__(self, values: Sequence[float], weights: Sequence[float], /) -> float: ...
+
+
+def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    """The mean; exact to rounding."""
+    return math.fsum(v * w for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
+
+
+def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
+    """The value below which half of the weight lies; the middle of two neighbours when the half falls between them.
+
+    Raises:
+        ValueError: for no values.
+    """
+    if not values:
+        raise ValueError("a median needs at least one value")
+    pairs = sorted(zip(values, weights, strict=True))
+    half, below = math.fsum(weights) / 2, 0.0
+    for index, (value, weight) in enumerate(pairs[:-1]):
+        below += weight
+        if math.isclose(below, half):
+            return (value + pairs[index + 1][0]) / 2
+        if below > half:
+            return value
+    return pairs[-1][0]
 
 
 def iqm(values: Sequence[float], weights: Sequence[float] | None = None) -> float:

@@ -4,6 +4,7 @@ from surpass.task.catalogue import Catalogue
 from surpass.task.digest import CACHE_NAMES, digest_of, package_files
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.load import SOLVER, EvilSolution, Task, load, read_document
+from surpass.task.rung import Rung, rung_of
 from surpass.task.spec import Budget, Deliverable, Feedback, Instance, Spec, Step, Tier, Track, Training
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "EvilSolution",
     "Feedback",
     "Instance",
+    "Rung",
     "Spec",
     "Step",
     "Task",
@@ -28,4 +30,5 @@ __all__ = [
     "nearest",
     "package_files",
     "read_document",
+    "rung_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
 import tomllib
 import types
 import typing
@@ -18,7 +18,7 @@ from surpass.task.digest import digest_of
 from surpass.task.errors import TaskError, UnknownNameError, nearest
 from surpass.task.locate import line_of
 from surpass.task.source import Source
-from surpass.task.spec import Deliverable, Instance, Spec
+from surpass.task.spec import Instance, Spec
 
 __all__ = ["SOLVER", "EvilSolution", "Task", "load", "read_document"]
 
@@ -119,7 +119,10 @@ class Task:
         Raises:
             TaskError: naming the file.
         """
-        asks = "driver.py" if self.spec.deliverable is Deliverable.TRAINING else "evaluator.py"
+        training = self.spec.training
+        if training is not None and training.clock == "reported":
+            raise TaskError(f"{self.name}: its scripts time themselves (clock 'reported'), which cannot be judged yet")
+        asks = "driver.py" if training is not None else "evaluator.py"
         for path in (self.root / "brief.md", self.private / asks):
             try:
                 path.read_text("utf-8")
@@ -127,16 +130,17 @@ class Task:
                 raise TaskError(
                     f"{path}: cannot be read ({error}); `surpass check` lists all that is missing"
                 ) from None
-        self._require_libraries()
+        self._require_installed()
         if not self.start.is_dir():
             raise TaskError(f"{self.start}: the start is missing; `surpass check` lists all that is missing")
 
-    def _require_libraries(self) -> None:
-        wanted = self.spec.training.libraries if self.spec.training else ()
-        for name in (*wanted, *self.spec.environment.needs, *self.spec.environment.hidden):
-            top = name.partition(".")[0]
-            if importlib.util.find_spec(top) is None:
-                raise TaskError(f"{self.name} needs '{top}', which is not installed; {self.spec.environment.install}")
+    def _require_installed(self) -> None:
+        for name in self.spec.environment.distributions:
+            try:
+                importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                install = self.spec.environment.install
+                raise TaskError(f"{self.name} needs '{name}', which is not installed; {install}") from None
 
     @property
     def evil_solutions(self) -> dict[str, EvilSolution]:

@@ -119,14 +119,17 @@ class Environment(_Document):
     """What is installed inside the sandbox."""
 
     requirements: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    """Modules that must be importable before anything is run, besides what a training imports."""
     install: str = "install it beside surpass"
-    """What to do when a library is missing, as the end of a sentence."""
+    """What to do when a requirement is missing, as the end of a sentence."""
     hidden: tuple[str, ...] = ()
     """Installed packages that candidates may not see, for instance because hidden text lies in them."""
     system: tuple[str, ...] = ()
     network: bool = False
+
+    @property
+    def distributions(self) -> tuple[str, ...]:
+        """The names in `requirements`, without versions."""
+        return tuple(re.split(r"[\s<>=!~;\[]", text, maxsplit=1)[0] for text in self.requirements)
 
 
 class Feedback(_Document):

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from surpass import __version__
-from surpass.task import Task
+from surpass.task import Rung, Task, rung_of
 
 __all__ = ["ExperimentPlan", "PlannedTask", "TrialPlan", "make_plan"]
 
@@ -53,18 +53,14 @@ class ExperimentPlan(_Document):
     task: tuple[PlannedTask, ...]
 
     def predecessor(self, trial: TrialPlan) -> str | None:
-        """The trial that a cumulative one starts from: same agent and index, the task before of the same variant.
-
-        The variant is what follows the first hyphen of a task's id, as in `r03-reproduce`.
-        """
-        if not self.cumulative:
+        """The trial that a cumulative one starts from: same agent and index, the rung below of the same variant."""
+        rung = rung_of(trial.task)
+        if not self.cumulative or rung is None:
             return None
-        names = [task.name for task in self.task if _variant(task.name) == _variant(trial.task)]
-        place = names.index(trial.task)
-        if place == 0:
-            return None
-        before = (names[place - 1], trial.agent, trial.index)
-        return next(plan.id for plan in self.trial_plans() if (plan.task, plan.agent, plan.index) == before)
+        below = [task.name for task in self.task if rung_of(task.name) == Rung(rung.number - 1, rung.variant)]
+        wanted = [(name, trial.agent, trial.index) for name in below]
+        found = (plan.id for plan in self.trial_plans() if (plan.task, plan.agent, plan.index) in wanted)
+        return next(found, None)
 
     def trial_plans(self) -> list[TrialPlan]:
         """Every trial in a fixed order: repetitions outermost, so that a partial run covers every task and agent."""
@@ -131,10 +127,6 @@ def make_plan(
             for name, task in unique.items()
         ),
     )
-
-
-def _variant(task: str) -> str:
-    return task.rpartition("/")[2].partition("-")[2]
 
 
 def _slugs(names: list[str]) -> dict[str, str]:

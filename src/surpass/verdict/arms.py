@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from surpass.measure import Command, EarlyStop, Progress, Timed, run_together
+from surpass.measure import Command, EarlyStop, Progress, Timed, lease_core, lease_machine, run_together
 from surpass.sandbox import Limits, Mount, Role, Sandbox
 from surpass.task import Task, Training
 from surpass.verdict.candidate import candidate_environment, candidate_limits, candidate_mounts
@@ -39,20 +39,22 @@ class Arms:
         self._sources = sources
         self._stop = EarlyStop(envelope=training.envelope)
 
-    def run(self, folder: Path, seed: int, core: int, number: int) -> dict[str, Timed]:
+    def run(self, folder: Path, seed: int, number: int) -> dict[str, Timed]:
         """Train every arm once; its export lies in `folder/<arm>` afterwards.
 
-        On the CPU clock all run at once on one core. On the wall clock they run one after the other, each alone,
-        in an order that turns with the round's number.
+        On the CPU clock all run at once on one core. On the wall clock they run one after the other, in an order that
+        turns with the round's number, and no other measurement runs on this machine meanwhile.
         """
         names = list(self._sources) if number % 2 == 0 else list(self._sources)[::-1]
         commands = {name: self._command(name, folder / name, seed) for name in names}
         if self._training.clock == "cpu":
-            return run_together(self._sandbox, commands, core=core, watch=self._watch)
+            with lease_core() as core:
+                return run_together(self._sandbox, commands, core=core, watch=self._watch)
         ended: dict[str, Timed] = {}
-        for name, command in commands.items():
-            alone = {name: command}
-            ended |= run_together(self._sandbox, alone, core=None, clock="wall", watch=self._watch, ended=ended)
+        with lease_machine():
+            for name, command in commands.items():
+                alone = {name: command}
+                ended |= run_together(self._sandbox, alone, core=None, clock="wall", watch=self._watch, ended=ended)
         return ended
 
     def _command(self, name: str, out: Path, seed: int) -> Command:

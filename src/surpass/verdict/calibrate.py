@@ -16,12 +16,13 @@ from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
 from surpass.guard.removal import remove_tree
-from surpass.measure import Progress, envelope_of, lease_core
+from surpass.measure import Progress, envelope_of
 from surpass.sandbox import Sandbox
 from surpass.stats import paired_ratio
 from surpass.stats.interval import student
 from surpass.task import Task, Tier
 from surpass.verdict.arms import BASELINE, HUMAN, Arms
+from surpass.verdict.candidate import rejection_of
 from surpass.verdict.data import TierData, prepare
 from surpass.verdict.errors import VerdictError
 from surpass.verdict.examine import examine
@@ -121,6 +122,7 @@ def calibrate(
     sandbox: Sandbox,
     place: Path,
     *,
+    tier: Tier = Tier.FINAL,
     rounds: int,
     workers: int,
     done: Callable[[PairRun], None] = lambda _: None,
@@ -131,7 +133,7 @@ def calibrate(
         VerdictError: a record does not run here, or its export is refused.
         PreparationError, SandboxError: as `prepare` and the sandbox.
     """
-    data = {task.name: prepare(task, Tier.FINAL, 0, place / "data" / _data_key(task), sandbox) for task in tasks}
+    data = {task.name: prepare(task, tier, 0, place / "data" / _data_key(task), sandbox) for task in tasks}
     jobs = [(task, number) for number in range(rounds) for task in tasks]
     lock = threading.Lock()
 
@@ -154,13 +156,11 @@ def _pair(task: Task, number: int, data: TierData, sandbox: Sandbox, place: Path
     folder = place / f"{task.id}-{number}"
     sources = {BASELINE: task.start, HUMAN: task.solution("oracle")}
     try:
-        with lease_core() as core:
-            timed = Arms(task, sources, data.inputs, sandbox).run(folder, secrets.randbits(31), core, number)
-            for name, each in timed.items():
-                if not each.completed.ok:
-                    tail = each.completed.stderr[-500:].decode("utf-8", "replace").strip()
-                    raise VerdictError(f"{task.name}: the {name} run ended with {each.completed.reason}: {tail}")
-            loss = [examine(task, sources[name], folder / name, data, sandbox).loss for name in (BASELINE, HUMAN)]
+        timed = Arms(task, sources, data.inputs, sandbox).run(folder, secrets.randbits(31), number)
+        for name, each in timed.items():
+            if problem := rejection_of(each.completed):
+                raise VerdictError(f"{task.name}: the {name} run failed on this machine: {problem}")
+        loss = [examine(task, sources[name], folder / name, data, sandbox).loss for name in (BASELINE, HUMAN)]
     finally:
         remove_tree(folder)
     before, after = timed[BASELINE], timed[HUMAN]

@@ -117,17 +117,19 @@ class Judge:
         """Time and examine a training submission; what it achieved is the task's one instance."""
         place = sealed.parent / f"training-{verdict.tier.value}"
         started = time.perf_counter()
-        result = judge_training(
-            self.task,
-            sealed,
-            verdict.submission,
-            hidden=self._hidden[verdict.tier],
-            tier=verdict.tier,
-            data=data,
-            place=place,
-            sandbox=self._sandbox,
-        )
-        remove_tree(place)
+        try:
+            result = judge_training(
+                self.task,
+                sealed,
+                verdict.submission,
+                hidden=self._hidden[verdict.tier],
+                tier=verdict.tier,
+                data=data,
+                place=place,
+                sandbox=self._sandbox,
+            )
+        finally:
+            remove_tree(place)
         cpu_s = math.fsum(each.seconds[CANDIDATE] for each in result.rounds)
         timings = Timings(run_s=time.perf_counter() - started, run_cpu_s=cpu_s)
         (instance,) = self.task.spec.instance

@@ -17,7 +17,7 @@ from statistics import NormalDist, fmean, stdev
 from surpass.guard import Malformed
 from surpass.guard.removal import remove_tree
 from surpass.guard.source import check_source
-from surpass.measure import Timed, lease_core
+from surpass.measure import Timed
 from surpass.sandbox import Sandbox
 from surpass.stats import Estimate, Repeats, paired_ratio
 from surpass.task import Task, Tier, Training
@@ -138,13 +138,12 @@ class _Judgement:
 
     def run(self) -> TrainingResult:
         repeats = REPEATS[self.tier]
-        with lease_core() as core:
-            sources = {BASELINE: self.task.start, CANDIDATE: self.sealed, HUMAN: self.task.solution("oracle")}
-            arms = Arms(self.task, sources, self.data.inputs, self.sandbox)
-            estimate = None
-            while estimate is None or not repeats.enough(len(self.rounds), estimate.interval):
-                self.rounds.append(self._round(arms, core))
-                estimate = self._estimate(repeats)
+        sources = {BASELINE: self.task.start, CANDIDATE: self.sealed, HUMAN: self.task.solution("oracle")}
+        arms = Arms(self.task, sources, self.data.inputs, self.sandbox)
+        estimate = None
+        while estimate is None or not repeats.enough(len(self.rounds), estimate.interval):
+            self.rounds.append(self._round(arms))
+            estimate = self._estimate(repeats)
         assert self.examination is not None
         return TrainingResult(tuple(self.rounds), estimate, self.examination)
 
@@ -155,12 +154,12 @@ class _Judgement:
             raise VerdictError(f"{self.task.name}: the reference is not faster than the baseline on this machine")
         return paired_ratio(numerators, denominators, level=repeats.nominal)
 
-    def _round(self, arms: Arms, core: int) -> Round:
+    def _round(self, arms: Arms) -> Round:
         number = len(self.rounds)
         folder = self.place / f"round-{number}"
         remove_tree(folder)
         try:
-            timed = arms.run(folder, self._seed(number), core, number)
+            timed = arms.run(folder, self._seed(number), number)
             self._require_success(timed)
             loss = self._examined(folder, number)
         finally:

@@ -29,7 +29,7 @@ def has_required_files(task: Task) -> Report:
     """S01: everything that docs/reference/task-package.md calls for."""
     trains = task.spec.deliverable is Deliverable.TRAINING
     needed = ["brief.md", "private/source.toml", *([] if trains else ["private/evaluator.py"])]
-    if task.spec.submission.interactive or trains:
+    if task.spec.submission.interactive or (trains and not _times_itself(task)):
         needed.append("private/driver.py")
     for name in needed:
         if not (task.root / name).is_file():
@@ -40,6 +40,11 @@ def has_required_files(task: Task) -> Report:
     has_data = (task.private / "generate.py").is_file() or (task.private / "truth").is_dir()
     if task.spec.submission.per_tier and not has_data:
         yield Problem("submission.per_tier asks for answers to data, but there is no private/generate.py")
+
+
+def _times_itself(task: Task) -> bool:
+    """Nothing is asked of a model that its own script evaluates."""
+    return task.spec.training is not None and task.spec.training.clock == "reported"
 
 
 def has_hints(task: Task) -> Report:

@@ -122,7 +122,7 @@ def requirements_are_installed(task: Task) -> Report:
 def imports_are_declared(task: Task) -> Report:
     """S23: whatever a script imports is standard, its neighbour, or required."""
     providers = importlib.metadata.packages_distributions()
-    declared = {_plain(re.split(r"[\s<>=!~;\[]", text, maxsplit=1)[0]) for text in task.spec.environment.requirements}
+    declared = {_plain(name) for name in task.spec.environment.distributions}
     for path in python_files(task.root, "private", "public", "solutions"):
         neighbours = {p.stem for folder in (path.parent, task.start, task.public) for p in folder.glob("*")}
         # The harness itself is at hand in private/ only, and there nothing but its guard.

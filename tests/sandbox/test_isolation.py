@@ -1,5 +1,6 @@
 """What a command inside can see and reach."""
 
+import dataclasses
 import json
 import os
 import sys
@@ -246,6 +247,34 @@ def test_system_call_filter(box):
         "good-1": "ALLOWED", "good-2": "ALLOWED", "good-10": "ALLOWED"
     }  # fmt: skip
     assert set(answers.values()) == {"EPERM"}, answers
+
+
+INTERFACES = """
+import errno, socket
+def code(protocol, family=socket.AF_NETLINK):
+    try: socket.socket(family, socket.SOCK_RAW, protocol).close()
+    except OSError as error: return errno.errorcode[error.errno]
+    return "ALLOWED"
+print(code(0), code(16), code(0, 17), code(0, 38), [name for _, name in socket.if_nameindex()])
+"""
+
+
+def test_interfaces_may_be_asked_for(box):
+    """torch.distributed lists them; the families beside route netlink stay closed."""
+    if not box.sandbox.capabilities.seccomp:
+        pytest.skip("libseccomp is missing")
+    done = box.python(INTERFACES, interfaces=True)
+    assert done.stdout.decode().split(maxsplit=4) == ["ALLOWED", "EPERM", "EPERM", "EPERM", "['lo']\n"], done.stderr
+
+
+def test_a_device_has_to_be_given(box):
+    """/dev/full under another name: writing to it fails for lack of space, when it is a device there."""
+    script = "import os; os.write(os.open('/dev/thing', os.O_RDWR), b'x')"
+    device = Mount(Path("/dev/full"), PurePosixPath("/dev/thing"), device=True)
+    assert b"No space left" in box.python(script, mounts=[device]).stderr
+    assert b"Permission denied" in box.python(script, mounts=[dataclasses.replace(device, device=False)]).stderr
+    with pytest.raises(SandboxError, match="below /dev"):
+        box.python(script, mounts=[dataclasses.replace(device, target=PurePosixPath("/mnt/thing"))])
 
 
 def test_calls_of_another_architecture_kill(box):

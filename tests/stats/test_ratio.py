@@ -10,7 +10,7 @@ from scipy import stats
 
 from surpass.stats import Repeats, paired_ratio
 from surpass.task import Tier
-from surpass.verdict.training import REPEATS
+from surpass.verdict.rounds import REPEATS
 
 NUMBERS = st.lists(st.tuples(st.floats(-100, 100), st.floats(1, 100)), min_size=2, max_size=8)
 

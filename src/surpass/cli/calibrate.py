@@ -86,10 +86,12 @@ def _transitions(tasks: list[Task]) -> list[Task]:
     rungs: dict[int, Task] = {}
     for task in tasks:
         rung = rung_of(task.id)
-        if task.spec.training is not None and rung is not None:
+        if task.spec.training is not None and not task.times_itself and rung is not None:
             rungs.setdefault(rung.number, task)
     if not rungs:
-        raise TaskError(f"'{tasks[0].suite if tasks else ''}' is no ladder: it has no trainings named rNN")
+        raise TaskError(
+            f"'{tasks[0].suite if tasks else ''}' is no ladder: it has no trainings named rNN that surpass clocks"
+        )
     return [rungs[number] for number in sorted(rungs)]
 
 

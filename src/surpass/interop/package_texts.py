@@ -20,9 +20,19 @@ files = ["train_gpt2.py"]
 [training]
 script = "train_gpt2.py"
 clock = "reported"
-launch = ["torchrun", "--standalone", "--nproc_per_node={gpus}", "train_gpt2.py"]
 target = $target
 source_kb = 256
+
+[training.reported]
+launch = ["torchrun", "--standalone", "--nproc_per_node={gpus}", "train_gpt2.py"]
+data = "data/fineweb10B"
+logs = "logs/*.txt"
+loss_sd = $loss_sd
+
+[training.reported.variables]
+NANOGPT_TRAIN_FILES = "data/fineweb10B/fineweb_train_*.bin"
+NANOGPT_VAL_FILES = "data/fineweb10B/fineweb_val_*.bin"
+NANOGPT_VAL_TOKENS = "10485760"
 
 [budget]
 solve_minutes = 1200

@@ -16,7 +16,7 @@ from string import Template
 from typing import Any
 
 from surpass.interop.errors import InteropError
-from surpass.interop.nanogpt_records import TARGET
+from surpass.interop.nanogpt_records import LOSS_SD, TARGET
 from surpass.interop.package_texts import BRIEF, SOURCE, TASK
 from surpass.task import Catalogue, TaskError, load
 
@@ -132,6 +132,7 @@ def _package(root: Path, transition: Transition, variant: str, licence: str, gpu
         "cpus": 8 * gpus,
         "run_seconds": _SECONDS_ON_EIGHT * 8 // gpus,
         "target": TARGET,
+        "loss_sd": LOSS_SD,
     }
     names = {"id": root.name, "title": title[:120], "track": VARIANTS[variant]}
     _write(root / "task.toml", _filled(TASK, **names, requirements=_requirements(transition), **numbers))

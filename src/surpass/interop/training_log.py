@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from surpass.interop.errors import InteropError
 from surpass.interop.reading import is_python, read_bytes
+from surpass.measure import last_report
 
 __all__ = ["LoggedScript", "TrainingLog", "read_log", "read_source"]
 
 _BAR = re.compile(r"^={20,}[ \t]*$", re.MULTILINE)
 """Shorter lines of `=` occur in sources, where they underline."""
-_VALIDATION = re.compile(r"^step:(\d+)/(\d+) val_loss:(\S+) train_time:(\d+(?:\.\d+)?)ms", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +64,18 @@ def read_log(script: LoggedScript) -> TrainingLog:
     Raises:
         InteropError: no validation lines, a run that ended before its last step, or numbers that are none.
     """
-    found = _VALIDATION.findall(script.steps)
-    if not found:
+    report = last_report(script.steps)
+    if report is None:
         raise InteropError(
             f"{script.path}: holds no line 'step:i/N val_loss:X train_time:Yms'; check out the file again"
         )
-    step, steps, loss, milliseconds = found[-1]
-    if step != steps:
-        raise InteropError(f"{script.path}: ends at step {step} of {steps}, so it is cut off; check out the file again")
-    try:
-        value = float(loss)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or float(milliseconds) <= 0:
+    if report.step != report.steps:
         raise InteropError(
-            f"{script.path}: ends with loss {loss} after {milliseconds} ms, which is no result; "
+            f"{script.path}: ends at step {report.step} of {report.steps}, so it is cut off; check out the file again"
+        )
+    if not report.complete:
+        raise InteropError(
+            f"{script.path}: ends with loss {report.loss} after {report.seconds} s, which is no result; "
             "remove the log from the checkout"
         )
-    return TrainingLog(script, float(milliseconds) / 1000, value, int(steps))
+    return TrainingLog(script, report.seconds, report.loss, report.steps)

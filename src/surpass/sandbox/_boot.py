@@ -165,7 +165,7 @@ class Boot:
         for name, value in env.items():
             args.add("--setenv", name, value)
         args.add("--chdir", str(request.cwd), "--json-status-fd", str(status))
-        program = filter_program()
+        program = filter_program(interfaces=request.limits.interfaces)
         if program is not None:
             args.add_file("--seccomp", program)
         descriptors = [self._file(content) for content in args.files]
@@ -282,6 +282,8 @@ def _sources(mounts: Sequence[Mount]) -> dict[str, str]:
         target = mount.target
         if not target.is_absolute() or ".." in target.parts or len(target.parts) < 2:
             raise SandboxError(f"{target} is no place to mount something: it must be absolute, without '..', below /")
+        if mount.device and not target.is_relative_to("/dev"):
+            raise SandboxError(f"{target} is no place for a device: it must lie below /dev")
         if mount.source is None:
             continue
         try:

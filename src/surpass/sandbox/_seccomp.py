@@ -30,12 +30,14 @@ _NUMBERS = {
 
 _NEW_NAMESPACE = (0x00000080, 0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_AF_INET6, _FIRST_OTHER_FAMILY = 10, 11
+_AF_INET6, _FIRST_OTHER_FAMILY, _AF_NETLINK, _NETLINK_ROUTE = 10, 11, 16, 0
 
 
 @functools.cache
-def filter_program() -> bytes | None:
+def filter_program(*, interfaces: bool = False) -> bytes | None:
     """The filter as BPF instructions, or None when libseccomp is missing. Made once a process.
+
+    `interfaces` lets route netlink sockets through, by which `getifaddrs` asks for the network interfaces.
 
     Denied calls fail with EPERM. `clone3`, whose flags lie in memory where no filter can see them, fails with
     ENOSYS, upon which C libraries use `clone`. A call through another architecture's table kills the process.
@@ -51,7 +53,7 @@ def filter_program() -> bytes | None:
         if number is not None:
             rules.add_rule(pyseccomp.ERRNO(errno.EPERM), number)
     rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), _resolve(pyseccomp, "clone3"))
-    _conditional_rules(pyseccomp, rules)
+    _conditional_rules(pyseccomp, rules, interfaces)
     return _export(rules)
 
 
@@ -64,7 +66,7 @@ def _resolve(pyseccomp: Any, name: str) -> int | None:
     return number if number >= 0 else _NUMBERS.get(name)
 
 
-def _conditional_rules(pyseccomp: Any, rules: Any) -> None:
+def _conditional_rules(pyseccomp: Any, rules: Any, interfaces: bool) -> None:
     deny = pyseccomp.ERRNO(errno.EPERM)
 
     def masked(index: int, mask: int, value: int) -> Any:
@@ -76,9 +78,16 @@ def _conditional_rules(pyseccomp: Any, rules: Any) -> None:
         # The kernel looks at 32 bits of the request; comparing all 64 would let a larger number through.
         rules.add_rule(deny, "ioctl", masked(1, 0xFFFFFFFF, request))
     for call in ("socket", "socketpair"):
-        for family in (0, *range(3, _AF_INET6)):  # 1 is UNIX, 2 INET; a large number fails the GE rule below
-            rules.add_rule(deny, call, pyseccomp.Arg(0, pyseccomp.EQ, family))
-        rules.add_rule(deny, call, pyseccomp.Arg(0, pyseccomp.GE, _FIRST_OTHER_FAMILY))
+        families = [0, *range(3, _AF_INET6)]  # 1 is UNIX, 2 INET; a large number fails the GE rule below
+        first_other = _FIRST_OTHER_FAMILY
+        if interfaces:
+            families += range(_FIRST_OTHER_FAMILY, _AF_NETLINK)
+            first_other = _AF_NETLINK + 1
+            family = pyseccomp.Arg(0, pyseccomp.EQ, _AF_NETLINK)
+            rules.add_rule(deny, call, family, pyseccomp.Arg(2, pyseccomp.NE, _NETLINK_ROUTE))
+        for number in families:
+            rules.add_rule(deny, call, pyseccomp.Arg(0, pyseccomp.EQ, number))
+        rules.add_rule(deny, call, pyseccomp.Arg(0, pyseccomp.GE, first_other))
 
 
 def _export(rules: Any) -> bytes:

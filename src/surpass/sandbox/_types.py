@@ -59,6 +59,8 @@ class Mount:
     source: Path | None
     target: PurePosixPath
     writable: bool = False
+    device: bool = False
+    """A device node, such as a GPU's, to be opened for reading and writing. Its target lies below /dev."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class Limits:
     """CPU seconds of the process tree; None for no limit besides wall time. Spent: `Reason.TIMEOUT`."""
     cores: tuple[int, ...] = ()
     """Numbers of the cores that the tree may run on; empty for all. The system call filter keeps it there."""
+    interfaces: bool = False
+    """May ask the kernel which network interfaces there are, as torch.distributed does. Inside, there is only lo."""
 
 
 @dataclass(frozen=True, slots=True)

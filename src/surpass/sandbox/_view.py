@@ -25,7 +25,7 @@ LAUNCHER_PATH = "/.launcher"
 MEMORY_MOUNTS = ("/tmp", "/dev/shm")
 _ETC = ("ld.so.cache", "alternatives", "localtime")
 _NSSWITCH = b"passwd: files\ngroup: files\nhosts: files\n"
-_HOSTS = b"127.0.0.1 localhost\n::1 localhost\n"
+_HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
 
 
 @dataclass(slots=True)
@@ -122,7 +122,7 @@ def mounts_part(
     for mount in sorted(mounts, key=lambda mount: len(mount.target.parts)):  # parents before what is in them
         target = str(mount.target)
         if mount.source is not None:
-            option = "--bind" if mount.writable else "--ro-bind"
+            option = "--dev-bind" if mount.device else "--bind" if mount.writable else "--ro-bind"
             args.add(option, shown[str(mount.source)], target)
         else:
             args.add("--size", size, "--tmpfs", target)

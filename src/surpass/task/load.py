@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import tomllib
 import types
 import typing
@@ -20,8 +21,10 @@ from surpass.task.locate import line_of
 from surpass.task.source import Source
 from surpass.task.spec import Instance, Spec
 
-__all__ = ["SOLVER", "EvilSolution", "Task", "load", "read_document"]
+__all__ = ["DATA_VARIABLE", "SOLVER", "EvilSolution", "Task", "load", "read_document"]
 
+DATA_VARIABLE = "SURPASS_TRAINING_DATA"
+"""Names the folder of tokens on the host, for scripts that time themselves."""
 SOLVER = "solve.py"
 """A script that a start or a solution may hold; running it in the workspace writes `outputs/`."""
 
@@ -119,11 +122,7 @@ class Task:
         Raises:
             TaskError: naming the file.
         """
-        training = self.spec.training
-        if training is not None and training.clock == "reported":
-            raise TaskError(f"{self.name}: its scripts time themselves (clock 'reported'), which cannot be judged yet")
-        asks = "driver.py" if training is not None else "evaluator.py"
-        for path in (self.root / "brief.md", self.private / asks):
+        for path in (self.root / "brief.md", *self._asking_script()):
             try:
                 path.read_text("utf-8")
             except (OSError, UnicodeDecodeError) as error:
@@ -131,8 +130,32 @@ class Task:
                     f"{path}: cannot be read ({error}); `surpass check` lists all that is missing"
                 ) from None
         self._require_installed()
+        if self.spec.training is not None and self.spec.training.reported and self.spec.training.reported.data:
+            self.training_data()
         if not self.start.is_dir():
             raise TaskError(f"{self.start}: the start is missing; `surpass check` lists all that is missing")
+
+    @property
+    def times_itself(self) -> bool:
+        """True when the submission's own script says what it achieved: nobody asks its model or holds its clock."""
+        return self.spec.training is not None and self.spec.training.clock == "reported"
+
+    def training_data(self) -> Path:
+        """The folder of tokens that scripts which time themselves read, as the user's environment names it.
+
+        Raises:
+            TaskError: it names no folder.
+        """
+        folder = os.environ.get(DATA_VARIABLE, "")
+        if not folder or not Path(folder).is_dir():
+            raise TaskError(f"{self.name} needs its tokens: set {DATA_VARIABLE} to the folder that holds them")
+        return Path(folder).resolve()
+
+    def _asking_script(self) -> list[Path]:
+        """What looks at a submission; scripts that report for themselves are looked at by nobody."""
+        if self.spec.training is None:
+            return [self.private / "evaluator.py"]
+        return [] if self.times_itself else [self.private / "driver.py"]
 
     def _require_installed(self) -> None:
         for name in self.spec.environment.distributions:

@@ -91,6 +91,21 @@ class Budget(_Document):
     pids: Annotated[int, Field(ge=4, le=1 << 20)] = 64
 
 
+class Reported(_Document):
+    """How a script is run that times itself and says what it achieved."""
+
+    launch: Annotated[tuple[str, ...], Field(min_length=1)]
+    """The command, for instance torchrun; `{gpus}` is `budget.gpus`. Its folder holds the submission."""
+    data: str = ""
+    """Where, below that folder, the script finds what SURPASS_TRAINING_DATA names on the host; empty for no data."""
+    variables: dict[str, str] = {}
+    """Environment variables that the script reads."""
+    logs: str = "logs/*.txt"
+    """Files below that folder that may hold the last report, beside standard output."""
+    loss_sd: Spread = 0.0
+    """Standard deviation of the loss between equal runs, in nats a token."""
+
+
 class Training(_Document):
     """Training only: how a submission is trained, timed and bounded."""
 
@@ -101,8 +116,8 @@ class Training(_Document):
     clock: Literal["cpu", "wall", "reported"] = "cpu"
     """CPU seconds of the process tree, all arms side by side on one core; wall seconds, one arm after the other; or
     what the script itself prints, cross-checked against wall seconds (for imported scripts that time themselves)."""
-    launch: tuple[str, ...] = ()
-    """Reported clock only: the command that runs the script, for instance torchrun; `{gpus}` is `budget.gpus`."""
+    reported: Reported | None = None
+    """Reported clock only."""
     libraries: tuple[str, ...] = ()
     """Modules that the harness imports before the clock starts."""
     source_kb: Annotated[int, Field(ge=1)] = 64
@@ -113,6 +128,12 @@ class Training(_Document):
     """Most CPU time that answering may take, in multiples of what the baseline's model takes."""
     envelope: tuple[tuple[Finite, Finite], ...] = ()
     """(share of the steps, highest training loss): where a run is ended that cannot reach the target any more."""
+
+    @model_validator(mode="after")
+    def _clock_has_what_it_needs(self) -> Self:
+        if (self.clock == "reported") != (self.reported is not None):
+            raise ValueError("clock 'reported' and the table [training.reported] need each other")
+        return self
 
 
 class Environment(_Document):

@@ -20,6 +20,8 @@ from surpass.verdict.errors import VerdictError
 from surpass.verdict.evaluator import Answer, Evaluator
 from surpass.verdict.execute import execute
 from surpass.verdict.records import Outcome, Rejection, Timings, Verdict
+from surpass.verdict.reported import judge_reported
+from surpass.verdict.rounds import TrainingResult
 from surpass.verdict.seal import Caps, Seal, digest_folder, seal
 from surpass.verdict.training import judge_training
 
@@ -118,16 +120,7 @@ class Judge:
         place = sealed.parent / f"training-{verdict.tier.value}"
         started = time.perf_counter()
         try:
-            result = judge_training(
-                self.task,
-                sealed,
-                verdict.submission,
-                hidden=self._hidden[verdict.tier],
-                tier=verdict.tier,
-                data=data,
-                place=place,
-                sandbox=self._sandbox,
-            )
+            result = self._judged(verdict, sealed, data, place)
         finally:
             remove_tree(place)
         cpu_s = math.fsum(each.seconds[CANDIDATE] for each in result.rounds)
@@ -135,6 +128,15 @@ class Judge:
         (instance,) = self.task.spec.instance
         answer = Answer({instance.name: result.metrics()}, {}, "", "")
         return _validated(replace(verdict, timings=timings), self.task.spec, answer)
+
+    def _judged(self, verdict: Verdict, sealed: Path, data: TierData, place: Path) -> TrainingResult:
+        task, tier = self.task, verdict.tier
+        if task.times_itself:
+            return judge_reported(task, sealed, tier=tier, place=place, sandbox=self._sandbox)
+        hidden, digest = self._hidden[tier], verdict.submission
+        return judge_training(
+            task, sealed, digest, hidden=hidden, tier=tier, data=data, place=place, sandbox=self._sandbox
+        )
 
     def _require_files(self, sealed: Path) -> None:
         for name in self.task.spec.submission.files:

@@ -8,18 +8,15 @@ enters. A run that fails, is stopped early or misses the target ends the judgeme
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import NormalDist, fmean, stdev
 
 from surpass.guard import Malformed
 from surpass.guard.removal import remove_tree
 from surpass.guard.source import check_source
 from surpass.measure import Timed
 from surpass.sandbox import Sandbox
-from surpass.stats import Estimate, Repeats, paired_ratio
 from surpass.task import Task, Tier, Training
 from surpass.verdict.arms import BASELINE, CANDIDATE, HUMAN, Arms
 from surpass.verdict.candidate import rejection_of
@@ -27,81 +24,9 @@ from surpass.verdict.data import TierData
 from surpass.verdict.errors import VerdictError
 from surpass.verdict.examine import Examination, examine
 from surpass.verdict.records import Outcome, Rejection
+from surpass.verdict.rounds import REPEATS, Round, TrainingResult, fsr_of
 
-__all__ = ["Round", "TrainingResult", "judge_training"]
-
-REPEATS = {
-    Tier.DEV: Repeats(1, 1),
-    Tier.FEEDBACK: Repeats(1, 1),
-    Tier.FINAL: Repeats(3, 4),
-}
-"""How often a round is repeated. Feedback is cheap and rough; what is printed comes from the final tier."""
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One arm's time each, in the task's clock, and what the candidate's model achieved."""
-
-    seconds: Mapping[str, float]
-    steps: Mapping[str, int]
-    """By each run's own account; 0 when it does not say."""
-    loss: float
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingResult:
-    """All rounds of one judgement."""
-
-    rounds: tuple[Round, ...]
-    fsr: Estimate
-    examination: Examination
-
-    def metrics(self) -> dict[str, float]:
-        """What the verdict records: FSR with its standard error, and everything it was computed from."""
-        total = math.fsum(math.fsum(each.seconds.values()) for each in self.rounds)
-        values = {
-            "fsr": self.fsr.mean,
-            "loss": fmean(each.loss for each in self.rounds),
-            "rounds": float(len(self.rounds)),
-            "evaluation_ratio": self.examination.ratio,
-            "tokens": float(self.examination.tokens),
-        }
-        if len(self.rounds) > 1:
-            # Where noise hides the reference's own saving, every FSR is possible; the widest range says so.
-            low, high = max(self.fsr.interval.low, -_WIDEST), min(self.fsr.interval.high, _WIDEST)
-            values |= {"fsr_low": low, "fsr_high": high, "fsr_se": (high - low) / 2 / NormalDist().inv_cdf(0.975)}
-            values["loss_sd"] = stdev(each.loss for each in self.rounds)
-        for arm in (BASELINE, CANDIDATE, HUMAN):
-            values[f"{arm}_seconds"] = fmean(each.seconds[arm] for each in self.rounds)
-            values[f"{arm}_steps"] = fmean(each.steps[arm] for each in self.rounds)
-        values["cost"] = total / values[f"{BASELINE}_seconds"]
-        return values | (_shares(values) if self._saves_or_loses(values) else {})
-
-    def _saves_or_loses(self, values: Mapping[str, float]) -> bool:
-        """True when there is a difference to the baseline that can be split; noise over noise says nothing."""
-        if len(self.rounds) > 1:
-            return not values["fsr_low"] <= 0 <= values["fsr_high"]
-        return abs(1 - values[f"{CANDIDATE}_seconds"] / values[f"{BASELINE}_seconds"]) >= _LEAST_SPLIT
-
-
-def _shares(values: Mapping[str, float]) -> dict[str, float]:
-    """The saving split into fewer steps and cheaper steps, which add up to 1.
-
-    T = steps * cost, so that ln(T_b / T_c) = ln(steps_b / steps_c) + ln(cost_b / cost_c); each share is a term over the
-    sum (the logarithmic mean Divisia split, B. W. Ang, Energy Policy 32, 2004). Without step counts there is nothing
-    to split.
-    """
-    steps = values[f"{BASELINE}_steps"], values[f"{CANDIDATE}_steps"]
-    times = values[f"{BASELINE}_seconds"], values[f"{CANDIDATE}_seconds"]
-    if min(*steps, *times) <= 0:
-        return {}
-    share = math.log(steps[0] / steps[1]) / math.log(times[0] / times[1])
-    return {"steps_share": share, "cost_share": 1 - share}
-
-
-_WIDEST = 100.0
-_LEAST_SPLIT = 0.02
-"""A single round's saving below 2 % is not split."""
+__all__ = ["judge_training"]
 
 
 def judge_training(
@@ -143,16 +68,8 @@ class _Judgement:
         estimate = None
         while estimate is None or not repeats.enough(len(self.rounds), estimate.interval):
             self.rounds.append(self._round(arms))
-            estimate = self._estimate(repeats)
-        assert self.examination is not None
+            estimate = fsr_of(self.task, self.rounds, repeats)
         return TrainingResult(tuple(self.rounds), estimate, self.examination)
-
-    def _estimate(self, repeats: Repeats) -> Estimate:
-        numerators = [each.seconds[BASELINE] - each.seconds[CANDIDATE] for each in self.rounds]
-        denominators = [each.seconds[BASELINE] - each.seconds[HUMAN] for each in self.rounds]
-        if math.fsum(denominators) <= 0:
-            raise VerdictError(f"{self.task.name}: the reference is not faster than the baseline on this machine")
-        return paired_ratio(numerators, denominators, level=repeats.nominal)
 
     def _round(self, arms: Arms) -> Round:
         number = len(self.rounds)

@@ -29,7 +29,7 @@ def has_required_files(task: Task) -> Report:
     """S01: everything that docs/reference/task-package.md calls for."""
     trains = task.spec.deliverable is Deliverable.TRAINING
     needed = ["brief.md", "private/source.toml", *([] if trains else ["private/evaluator.py"])]
-    if task.spec.submission.interactive or (trains and not _times_itself(task)):
+    if task.spec.submission.interactive or (trains and not task.times_itself):
         needed.append("private/driver.py")
     for name in needed:
         if not (task.root / name).is_file():
@@ -42,11 +42,6 @@ def has_required_files(task: Task) -> Report:
         yield Problem("submission.per_tier asks for answers to data, but there is no private/generate.py")
 
 
-def _times_itself(task: Task) -> bool:
-    """Nothing is asked of a model that its own script evaluates."""
-    return task.spec.training is not None and task.spec.training.clock == "reported"
-
-
 def has_hints(task: Task) -> Report:
     """S08: each hint level adds something."""
     texts: dict[str, str] = {}
@@ -54,8 +49,11 @@ def has_hints(task: Task) -> Report:
     if trains and not (task.root / "hints").is_dir():
         yield Remark("no hints: a task to be solved without them")
         return
-    for name in FORMATS if trains else HINTS:
+    wanted = FORMATS if trains else HINTS
+    for name in wanted:
         path = task.root / "hints" / f"{name}.md"
+        if task.times_itself and not path.is_file():
+            continue  # imported: the original has no other formats
         text = text_of(path).strip() if path.is_file() else ""
         if len(text) < 40:
             yield Problem(f"hints/{name}.md is {'too short to help' if text else 'missing or empty'}")

@@ -159,6 +159,9 @@ def evidence_matches_oracle(task: Task) -> Report:
 def evil_solutions_are_declared(task: Task) -> Report:
     """S24: at least three submissions that must be rejected, each saying why and with which code."""
     folders = sorted((task.root / "solutions").glob("evil-*"))
+    if task.times_itself and not folders:
+        yield Remark("a script that times itself is taken at its word: there is no defence to attack")
+        return
     if len(folders) < _LEAST_EVIL:
         yield Problem(f"there are {len(folders)} evil solutions, at least {_LEAST_EVIL} are wanted")
     for folder in folders:

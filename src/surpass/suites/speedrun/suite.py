@@ -6,17 +6,17 @@ evil submissions, which wrap whatever the start is.
 
 from __future__ import annotations
 
-import ast
 import json
 import shutil
-import tomllib
 from itertools import pairwise
 from pathlib import Path
 from string import Template
 
+from surpass.suites.speedrun.hints import Modification, hints, read_transition, title_of
+
 HERE = Path(__file__).resolve().parent
 VARIANTS = {"reproduce": "implement", "optimise": "optimise"}
-HINTS = ("pseudocode", "text", "paper")
+PROFILES = ("full", "micro")
 TRAINING = {
     "script": "train.py",
     "clock": "cpu",
@@ -130,13 +130,14 @@ def _package(root: Path, before: Path, after: Path, variant: str, track: str) ->
         _write(root / "solutions" / f"evil-{evil.name}" / "base.py", before.read_text())
     brief = Template((shared / "brief.md").read_text()).substitute(TRAINING)
     _write(root / "brief.md", brief)
-    transition = _transition(before.stem)
+    transition = read_transition(HERE / "transitions" / f"{before.stem}.toml")
     if variant == "reproduce":
-        for name in HINTS:
-            source = HERE / "transitions" / before.stem / f"{name}.md"
-            if source.is_file():
-                _write(root / "hints" / f"{name}.md", Template(source.read_text()).substitute(_measured(before, after)))
-    title = f"{_title(before)} -> {_title(after)}" if variant == "reproduce" else f"From record {int(before.stem[1:])}"
+        found = {profile: _calibration(profile) for profile in PROFILES}
+        for name, text in hints(transition, before, after, found).items():
+            _write(root / "hints" / f"{name}.md", text)
+    title = (
+        f"{title_of(before)} -> {title_of(after)}" if variant == "reproduce" else f"From record {int(before.stem[1:])}"
+    )
     head = TASK.substitute(
         id=root.name,
         title=json.dumps(title[:120]),
@@ -146,18 +147,12 @@ def _package(root: Path, before: Path, after: Path, variant: str, track: str) ->
         run_seconds=RUN_SECONDS["full"],
         micro_run_seconds=RUN_SECONDS["micro"],
     )
-    _write(root / "task.toml", head + "".join(_step(step) for step in transition.get("step", [])))
+    _write(root / "task.toml", head + "".join(_step(each) for each in transition.modifications))
 
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def _title(record: Path) -> str:
-    """What the record is, from the first line of its docstring: `Record 7: Muon.`"""
-    first = (ast.get_docstring(ast.parse(record.read_text())) or record.stem).splitlines()[0]
-    return first.partition(": ")[2].rstrip(".") or first
 
 
 def _target(profile: str) -> float:
@@ -180,30 +175,13 @@ def _calibration(profile: str) -> dict[str, object]:
     return json.loads(path.read_text()) if path.is_file() else {}
 
 
-def _measured(before: Path, after: Path) -> dict[str, str]:
-    """The numbers that a hint may quote, so that none is ever written by hand: `full_before_loss`, `micro_saving`, ..."""
-    values: dict[str, str] = {}
-    for profile in ("full", "micro"):
-        found = _calibration(profile)
-        records = {record["record"]: record for record in found.get("records", [])}
-        for role, record in (("before", before), ("after", after)):
-            for key in ("steps", "loss", "loss_sd", "seconds"):
-                if record.stem in records:
-                    values[f"{profile}_{role}_{key}"] = f"{records[record.stem][key]:.4g}"
-        for step in found.get("transitions", []):
-            if step["after"] == after.stem:
-                values |= {
-                    f"{profile}_saving": f"{step['saving']:.1%}",
-                    f"{profile}_saving_se": f"{step['saving_se']:.1%}",
-                }
-    return values
-
-
-def _transition(name: str) -> dict[str, list[dict[str, object]]]:
-    path = HERE / "transitions" / name / "transition.toml"
-    return tomllib.loads(path.read_text()) if path.is_file() else {}
-
-
-def _step(step: dict[str, object]) -> str:
-    values = {"evidence": "", "weight": 1.0, "requires": [], **step}
+def _step(modification: Modification) -> str:
+    """One modification as a line of the fidelity checklist."""
+    values = {
+        "id": modification.id,
+        "text": modification.solution,
+        "evidence": modification.evidence,
+        "weight": 1.0,
+        "requires": [],
+    }
     return STEP.substitute({key: json.dumps(value) for key, value in values.items()})

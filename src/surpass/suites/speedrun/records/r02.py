@@ -1,12 +1,13 @@
-"""Record 2: fused causal attention.
+"""Record 2: positions by rotation, in a quarter of the channels.
 
-The scores are never written out whole: one library kernel computes masked softmax attention block by block, forward
-and backward, and skips the half of the square that the causal mask hides. The same function, fewer passes over
-memory.
+The learned position table goes. The first quarter of the channels of each query and key is rotated by angles that
+grow with the position, so that attention sees the distance of two tokens from the first step on; the others compare
+contents alone.
 
     python r02.py DATA OUT SEED
 """
 
+import functools
 import json
 import math
 import sys
@@ -19,8 +20,8 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 5350},
-    "micro": {"width": 32, "layers": 3, "heads": 4, "context": 64, "batch": 8, "steps": 1150},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2960},
+    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 555},
 }
 LEARNING_RATE = 6e-3
 WARMUP = 0.05  # share of the steps
@@ -31,25 +32,48 @@ CLIP = 1.0
 # ---- model ----------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def rotation(length: int, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cosines and signed sines for each position and channel."""
+    half = channels // 2
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    return angles.cos().repeat(1, 2), torch.cat((-angles.sin(), angles.sin()), dim=-1)
+
+
+def rotate(x: torch.Tensor) -> torch.Tensor:
+    """Turn each pair of channels of (..., T, channels) by an angle that grows with the position."""
+    cos, sin = rotation(x.size(-2), x.size(-1))
+    a, b = x.chunk(2, dim=-1)
+    return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
+
+
+def partly(x: torch.Tensor) -> torch.Tensor:
+    """Rotate the first quarter of the channels and leave the others."""
+    turned, still = x.split((x.size(-1) // 4, x.size(-1) - x.size(-1) // 4), dim=-1)
+    return torch.cat((rotate(turned), still), dim=-1)
+
+
 class Attention(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, context: int) -> None:
         super().__init__()
         self.heads = heads
         self.qkv = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
+        self.register_buffer("bias", torch.full((context, context), -math.inf).triu(1), persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+        scores = partly(q) @ partly(k).transpose(-1, -2) / math.sqrt(q.size(-1))
+        weights = (scores + self.bias[..., :length, :length]).softmax(-1)
+        return self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
 
 
 class Block(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, context: int) -> None:
         super().__init__()
         self.norm_1 = nn.LayerNorm(width)
-        self.attention = Attention(width, heads)
+        self.attention = Attention(width, heads, context)
         self.norm_2 = nn.LayerNorm(width)
         self.up = nn.Linear(width, 4 * width)
         self.down = nn.Linear(4 * width, width)
@@ -64,8 +88,7 @@ class Model(nn.Module):
         super().__init__()
         width, layers, context = size["width"], size["layers"], size["context"]
         self.embedding = nn.Embedding(vocabulary, width)
-        self.position = nn.Embedding(context, width)
-        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
+        self.blocks = nn.ModuleList(Block(width, size["heads"], context) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
@@ -76,10 +99,33 @@ class Model(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits; T is at most the context."""
-        x = self.embedding(tokens) + self.position.weight[: tokens.size(1)]
+        x = self.embedding(tokens)
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), self.embedding.weight)
+
+
+# ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+class AdamW:
+    """Adam with decoupled weight decay, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float, decay: float) -> None:
+        self.parameters, self.lr, self.decay, self.count = parameters, lr, decay, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.1)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.mul_(1 - lr * self.decay).addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -103,18 +149,17 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.95), weight_decay=WEIGHT_DECAY)
+    optimisers = [AdamW(list(model.parameters()), LEARNING_RATE, WEIGHT_DECAY)]
     for step in range(steps):
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
-        optimizer.zero_grad()
+        model.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        for group in optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * schedule(step, steps)
-        optimizer.step()
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

@@ -1,11 +1,12 @@
-"""Record 3: rotary positions.
+"""Record 3: rotary positions in all channels.
 
-The learned position table goes. Queries and keys are rotated by position-dependent angles, so that attention sees
-the distance of two tokens from the first step on and has nothing to learn about absolute places.
+All channels of queries and keys are rotated. At this size every frequency is of use, and content finds its place in
+the slow ones, which hardly turn within a sequence.
 
     python r03.py DATA OUT SEED
 """
 
+import functools
 import json
 import math
 import sys
@@ -18,8 +19,8 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2250},
-    "micro": {"width": 32, "layers": 3, "heads": 4, "context": 64, "batch": 8, "steps": 600},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2400},
+    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 402},
 }
 LEARNING_RATE = 6e-3
 WARMUP = 0.05  # share of the steps
@@ -30,34 +31,42 @@ CLIP = 1.0
 # ---- model ----------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def rotation(length: int, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cosines and signed sines for each position and channel."""
+    half = channels // 2
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    return angles.cos().repeat(1, 2), torch.cat((-angles.sin(), angles.sin()), dim=-1)
+
+
 def rotate(x: torch.Tensor) -> torch.Tensor:
     """Turn each pair of channels of (..., T, channels) by an angle that grows with the position."""
-    half = x.size(-1) // 2
-    angles = torch.arange(x.size(-2))[:, None] * 10000.0 ** (-torch.arange(half) / half)
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = rotation(x.size(-2), x.size(-1))
     a, b = x.chunk(2, dim=-1)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+    return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
 
 
 class Attention(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, context: int) -> None:
         super().__init__()
         self.heads = heads
         self.qkv = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
+        self.register_buffer("bias", torch.full((context, context), -math.inf).triu(1), persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(rotate(q), rotate(k), v, is_causal=True)
-        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+        scores = rotate(q) @ rotate(k).transpose(-1, -2) / math.sqrt(q.size(-1))
+        weights = (scores + self.bias[..., :length, :length]).softmax(-1)
+        return self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
 
 
 class Block(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, context: int) -> None:
         super().__init__()
         self.norm_1 = nn.LayerNorm(width)
-        self.attention = Attention(width, heads)
+        self.attention = Attention(width, heads, context)
         self.norm_2 = nn.LayerNorm(width)
         self.up = nn.Linear(width, 4 * width)
         self.down = nn.Linear(4 * width, width)
@@ -70,9 +79,9 @@ class Block(nn.Module):
 class Model(nn.Module):
     def __init__(self, vocabulary: int, size: dict[str, int]) -> None:
         super().__init__()
-        width, layers = size["width"], size["layers"]
+        width, layers, context = size["width"], size["layers"], size["context"]
         self.embedding = nn.Embedding(vocabulary, width)
-        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
+        self.blocks = nn.ModuleList(Block(width, size["heads"], context) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
@@ -82,11 +91,34 @@ class Model(nn.Module):
                 nn.init.zeros_(parameter)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(B, T) tokens -> (B, T, vocabulary) logits."""
+        """(B, T) tokens -> (B, T, vocabulary) logits; T is at most the context."""
         x = self.embedding(tokens)
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), self.embedding.weight)
+
+
+# ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+class AdamW:
+    """Adam with decoupled weight decay, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float, decay: float) -> None:
+        self.parameters, self.lr, self.decay, self.count = parameters, lr, decay, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.1)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.mul_(1 - lr * self.decay).addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -110,18 +142,17 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.95), weight_decay=WEIGHT_DECAY)
+    optimisers = [AdamW(list(model.parameters()), LEARNING_RATE, WEIGHT_DECAY)]
     for step in range(steps):
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
-        optimizer.zero_grad()
+        model.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        for group in optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * schedule(step, steps)
-        optimizer.step()
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

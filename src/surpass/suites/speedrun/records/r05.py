@@ -1,11 +1,12 @@
-"""Record 5: one wide head.
+"""Record 5: a trapezoidal schedule.
 
-At this width four heads have 16 or fewer channels each, and there are four matrices of scores a layer. One head with all
-channels needs a few more steps, but computes one such matrix: a step costs about a quarter less.
+The rate warms up, stays, and falls linearly to zero over the last half. Reaching zero makes a higher peak safe: most
+of the drop in loss is harvested while the rate falls, and until then the model moves faster.
 
     python r05.py DATA OUT SEED
 """
 
+import functools
 import json
 import math
 import sys
@@ -18,10 +19,10 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1960},
-    "micro": {"width": 32, "layers": 3, "heads": 1, "context": 64, "batch": 8, "steps": 480},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2060},
+    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 343},
 }
-LEARNING_RATE = 8e-3
+LEARNING_RATE = 6e-3
 WARMUP = 0.05  # share of the steps
 COOLDOWN = 0.5  # share of the steps
 WEIGHT_DECAY = 0.1
@@ -31,13 +32,19 @@ CLIP = 1.0
 # ---- model ----------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def rotation(length: int, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cosines and signed sines for each position and channel."""
+    half = channels // 2
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    return angles.cos().repeat(1, 2), torch.cat((-angles.sin(), angles.sin()), dim=-1)
+
+
 def rotate(x: torch.Tensor) -> torch.Tensor:
     """Turn each pair of channels of (..., T, channels) by an angle that grows with the position."""
-    half = x.size(-1) // 2
-    angles = torch.arange(x.size(-2))[:, None] * 10000.0 ** (-torch.arange(half) / half)
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = rotation(x.size(-2), x.size(-1))
     a, b = x.chunk(2, dim=-1)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+    return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
 
 
 class Attention(nn.Module):
@@ -90,6 +97,29 @@ class Model(nn.Module):
         return F.linear(self.norm(x), self.embedding.weight)
 
 
+# ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+class AdamW:
+    """Adam with decoupled weight decay, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float, decay: float) -> None:
+        self.parameters, self.lr, self.decay, self.count = parameters, lr, decay, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.1)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.mul_(1 - lr * self.decay).addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
+
+
 # ---- training -------------------------------------------------------------------------------------------------------
 
 
@@ -107,18 +137,17 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.95), weight_decay=WEIGHT_DECAY)
+    optimisers = [AdamW(list(model.parameters()), LEARNING_RATE, WEIGHT_DECAY)]
     for step in range(steps):
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
-        optimizer.zero_grad()
+        model.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        for group in optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * schedule(step, steps)
-        optimizer.step()
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

@@ -1,12 +1,13 @@
-"""Record 9: no gains, no biases, no clipping.
+"""Record 9: a head of its own.
 
-A normalisation without gain and bias and linear maps without bias lose nothing here, and several dozen small
-tensors vanish from forward, backward and optimiser. Muon's update has a fixed size, so clipping the gradient has no
-use left.
+Embedding and head are two matrices now. The head starts at zero, the embedding at unit scale with a normalisation
+after it, and each gets the rate that suits it: a row of the embedding is touched rarely and may move far, the head
+may not.
 
     python r09.py DATA OUT SEED
 """
 
+import functools
 import json
 import math
 import sys
@@ -19,44 +20,46 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 800},
-    "micro": {"width": 32, "layers": 3, "heads": 1, "context": 64, "batch": 8, "steps": 141},
+    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1315},
+    "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 166},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01
-MUON_RATE = 0.03  # matrices inside the blocks
+LEARNING_RATE = 8e-3  # everything else
 WARMUP = 0.05  # share of the steps
 COOLDOWN = 0.5  # share of the steps
+WEIGHT_DECAY = 0.1
+CLIP = 1.0
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def rotation(length: int, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cosines and signed sines for each position and channel."""
+    half = channels // 2
+    angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    return angles.cos().repeat(1, 2), torch.cat((-angles.sin(), angles.sin()), dim=-1)
+
+
 def rotate(x: torch.Tensor) -> torch.Tensor:
     """Turn each pair of channels of (..., T, channels) by an angle that grows with the position."""
-    half = x.size(-1) // 2
-    angles = torch.arange(x.size(-2))[:, None] * 10000.0 ** (-torch.arange(half) / half)
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = rotation(x.size(-2), x.size(-1))
     a, b = x.chunk(2, dim=-1)
-    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
-
-
-def norm(x: torch.Tensor) -> torch.Tensor:
-    """Layer normalisation without gain or bias: one fused kernel, nothing to learn."""
-    return F.layer_norm(x, x.shape[-1:])
+    return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
 
 
 class Attention(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.out = nn.Linear(width, width, bias=False)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        q, k = norm(q), norm(k)
         y = F.scaled_dot_product_attention(rotate(q), rotate(k), v, is_causal=True)
         return self.out(y.transpose(1, 2).reshape(batch, length, width))
 
@@ -64,13 +67,15 @@ class Attention(nn.Module):
 class Block(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
+        self.norm_1 = nn.LayerNorm(width)
         self.attention = Attention(width, heads)
-        self.up = nn.Linear(width, 4 * width, bias=False)
-        self.down = nn.Linear(4 * width, width, bias=False)
+        self.norm_2 = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(norm(x))
-        return x + self.down(F.gelu(self.up(norm(x))))
+        x = x + self.attention(self.norm_1(x))
+        return x + self.down(F.gelu(self.up(self.norm_2(x))))
 
 
 class Model(nn.Module):
@@ -78,54 +83,44 @@ class Model(nn.Module):
         super().__init__()
         width, layers = size["width"], size["layers"]
         self.embedding = nn.Embedding(vocabulary, width)
-        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
         self.head = nn.Linear(width, vocabulary, bias=False)
+        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
         for name, parameter in self.named_parameters():
-            if name.endswith(("out.weight", "down.weight", "head.weight")):
+            if name.endswith(("bias", "out.weight", "down.weight", "head.weight")):
                 nn.init.zeros_(parameter)
-            else:
+            elif parameter.ndim == 2:
                 nn.init.normal_(parameter, std=1.0 if name.startswith("embedding") else 0.5 / math.sqrt(width))
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
-        x = norm(self.embedding(tokens))
+        x = F.layer_norm(self.embedding(tokens), self.embedding.weight.shape[-1:])
         for block in self.blocks:
             x = block(x)
-        return self.head(norm(x))
+        return self.head(self.norm(x))
 
 
 # ---- optimiser ------------------------------------------------------------------------------------------------------
 
 
-def orthogonal(matrix: torch.Tensor) -> torch.Tensor:
-    """The nearest semi-orthogonal matrix, roughly: five Newton-Schulz steps pull all singular values to about 1."""
-    x = matrix / (matrix.norm() + 1e-7)
-    x = x.T if matrix.size(0) > matrix.size(1) else x
-    for _ in range(5):
-        square = x @ x.T
-        x = 3.4445 * x + (-4.7750 * square + 2.0315 * square @ square) @ x
-    return x.T if matrix.size(0) > matrix.size(1) else x
+class AdamW:
+    """Adam with decoupled weight decay, written out; the library's loads a compiler front end, a second of CPU time."""
 
-
-class Muon(torch.optim.Optimizer):
-    """Nesterov momentum whose update is orthogonalised; for matrices inside the blocks."""
-
-    def __init__(self, parameters: list[nn.Parameter], lr: float, momentum: float) -> None:
-        super().__init__(parameters, {"lr": lr, "momentum": momentum})
+    def __init__(self, parameters: list[nn.Parameter], lr: float, decay: float) -> None:
+        self.parameters, self.lr, self.decay, self.count = parameters, lr, decay, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
 
     @torch.no_grad()
-    def step(self) -> None:
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                state = self.state[parameter]
-                if not state:
-                    state["momentum"] = torch.zeros_like(parameter)
-                state["momentum"].lerp_(parameter.grad, 1 - group["momentum"])
-                update = parameter.grad.lerp(state["momentum"], group["momentum"])
-                parts = update.split(update.size(1)) if update.size(0) == 3 * update.size(1) else [update]
-                update = torch.cat([orthogonal(part) for part in parts])  # queries, keys and values each on their own
-                scale = max(1, parts[0].size(0) / parts[0].size(1)) ** 0.5
-                parameter.add_(update, alpha=-group["lr"] * scale)
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.1)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.mul_(1 - lr * self.decay).addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -145,25 +140,22 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    matrices = list(model.blocks.parameters())
-    groups = [
-        {"params": [model.embedding.weight], "lr": EMBEDDING_RATE},
-        {"params": [model.head.weight], "lr": HEAD_RATE},
+    others = [p for name, p in model.named_parameters() if not name.startswith(("embedding", "head"))]
+    optimisers = [
+        AdamW([model.embedding.weight], EMBEDDING_RATE, 0.0),
+        AdamW([model.head.weight], HEAD_RATE, 0.0),
+        AdamW(others, LEARNING_RATE, WEIGHT_DECAY),
     ]
-    adam = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
-    muon = Muon(matrices, lr=MUON_RATE, momentum=0.95)
-    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
     for step in range(steps):
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
         model.zero_grad()
         loss.backward()
-        for group, rate in rates:
-            group["lr"] = rate * schedule(step, steps)
-        adam.step()
-        muon.step()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

@@ -1,7 +1,7 @@
-"""Record 11: the rotation from a table, queries and keys together.
+"""Record 11: momentum that looks ahead.
 
-Angles, cosines and sines were computed anew for each layer and step. They come out of a cached table now, and
-queries and keys are normalised and turned as one tensor: half the operations, with fused multiply-add.
+What is orthogonalised is the gradient pulled towards its average, not the average alone (Nesterov): the newest
+gradient counts more, and the update answers it a step earlier.
 
     python r11.py DATA OUT SEED
 """
@@ -19,11 +19,13 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 860},
-    "micro": {"width": 32, "layers": 3, "heads": 1, "context": 64, "batch": 8, "steps": 148},
+    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 811},
+    "micro": {"width": 32, "layers": 4, "context": 64, "batch": 8, "steps": 107},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01
+PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
+VECTOR_RATE = 8e-3  # gains and biases
 MUON_RATE = 0.03  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
 COOLDOWN = 0.5  # share of the steps
@@ -47,36 +49,25 @@ def rotate(x: torch.Tensor) -> torch.Tensor:
     return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
 
 
-def norm(x: torch.Tensor) -> torch.Tensor:
-    """Layer normalisation without gain or bias: one fused kernel, nothing to learn."""
-    return F.layer_norm(x, x.shape[-1:])
+def norm(x: torch.Tensor, gain: torch.Tensor | None = None) -> torch.Tensor:
+    """Layer normalisation over the channels, without bias."""
+    return F.layer_norm(x, x.shape[-1:], gain)
 
 
-class Attention(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.out = nn.Linear(width, width, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        batch, length, width = x.shape
-        qk, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).split((2, 1))
-        q, k = rotate(norm(qk))
-        y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
-        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+def attention(x: torch.Tensor, qkv: torch.Tensor, out: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Causal attention with one head; qkv is (3, width, width), out is (1, width, width), bias is (4, width)."""
+    batch, length, width = x.shape
+    qkv = F.linear(x, qkv.flatten(0, 1), bias[:3].flatten())
+    qk, v = qkv.view(batch, length, 3, 1, width).permute(2, 0, 3, 1, 4).split((2, 1))
+    q, k = rotate(norm(qk))
+    y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
+    return F.linear(y.view(batch, length, width), out[0], bias[3])
 
 
-class Block(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.attention = Attention(width, heads)
-        self.up = nn.Linear(width, 4 * width, bias=False)
-        self.down = nn.Linear(4 * width, width, bias=False)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(norm(x))
-        return x + self.down(F.gelu(self.up(norm(x))))
+def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Two layers, the hidden one several times as wide; up and down are (times, width, width), bias is (5, width)."""
+    hidden = F.gelu(F.linear(x, up.flatten(0, 1), bias[:4].flatten())).flatten(0, 1)
+    return torch.addmm(bias[4], hidden, down.flatten(0, 1)).view_as(x)
 
 
 class Model(nn.Module):
@@ -84,27 +75,55 @@ class Model(nn.Module):
         super().__init__()
         width, layers = size["width"], size["layers"]
         self.embedding = nn.Embedding(vocabulary, width)
-        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
         self.head = nn.Linear(width, vocabulary, bias=False)
-        for name, parameter in self.named_parameters():
-            if name.endswith(("out.weight", "down.weight", "head.weight")):
-                nn.init.zeros_(parameter)
-            else:
-                nn.init.normal_(parameter, std=1.0 if name.startswith("embedding") else 0.5 / math.sqrt(width))
+        # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
+        self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        self.gains = nn.Parameter(torch.ones(layers, 2, width))
+        self.gain = nn.Parameter(torch.ones(width))
+        self.biases = nn.Parameter(torch.zeros(layers, 9, width))  # as the squares: 3, 1, 4, but 1 for down
+        nn.init.normal_(self.embedding.weight)
+        nn.init.zeros_(self.head.weight)
+        with torch.no_grad():
+            for squares in self.squares:
+                _, out, _, down = squares.split(PARTS)
+                out.zero_()
+                down.zero_()
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
         x = norm(self.embedding(tokens))
-        for block in self.blocks:
-            x = block(x)
-        return self.head(norm(x))
+        for squares, bias, gain in zip(self.squares.unbind(), self.biases.unbind(), self.gains.unbind(), strict=True):
+            qkv, out, up, down = squares.split(PARTS)
+            x = x + attention(norm(x, gain[0]), qkv, out, bias[:4])
+            x = x + mlp(norm(x, gain[1]), up, down, bias[4:])
+        return self.head(norm(x, self.gain))
 
 
 # ---- optimiser ------------------------------------------------------------------------------------------------------
 
 
+class Adam:
+    """Adam, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+        self.parameters, self.lr, self.count = parameters, lr, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.1)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
+
+
 def orthogonal(x: torch.Tensor) -> torch.Tensor:
-    """The nearest semi-orthogonal matrices to a stack of wide ones, roughly, by three quintic Newton-Schulz steps."""
+    """The nearest semi-orthogonal matrices to a stack of squares, roughly, by three quintic Newton-Schulz steps."""
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for _ in range(3):
         square = torch.bmm(x, x.mT)
@@ -113,27 +132,21 @@ def orthogonal(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-class Muon(torch.optim.Optimizer):
-    """Nesterov momentum whose update is orthogonalised; for matrices inside the blocks.
+class Muon:
+    """Nesterov momentum whose update is orthogonalised, on all the squares of the blocks at once."""
 
-    A group is a list of matrices that are cut or turned into equal wide ones and orthogonalised as one stack.
-    """
-
-    def __init__(self, groups: list[dict], lr: float, momentum: float) -> None:
-        super().__init__(groups, {"lr": lr, "momentum": momentum})
+    def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
+        self.squares, self.lr, self.momentum = squares, lr, momentum
+        self.average = torch.zeros_like(squares)
+        self.scale = torch.ones(squares.size(1), 1, 1)
+        self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
 
     @torch.no_grad()
-    def step(self) -> None:
-        for group in self.param_groups:
-            gradient = torch.cat([group["stack"](parameter.grad) for parameter in group["params"]])
-            momentum = group.setdefault("state", torch.zeros_like(gradient))
-            momentum.lerp_(gradient, 1 - group["momentum"])
-            update = orthogonal(gradient.lerp_(momentum, group["momentum"])).mul_(-group["lr"] * group["scale"])
-            start = 0
-            for parameter in group["params"]:
-                target = group["stack"](parameter.data)
-                target.add_(update[start : start + len(target)])
-                start += len(target)
+    def step(self, factor: float) -> None:
+        gradient = self.squares.grad
+        self.average.lerp_(gradient, 1 - self.momentum)
+        update = orthogonal(gradient.lerp_(self.average, self.momentum).flatten(0, 1)).view_as(gradient)
+        self.squares.addcmul_(update, self.scale, value=-self.lr * factor)
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -153,35 +166,21 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    blocks, width = model.blocks, size["width"]
-    stacks = [
-        # Queries, keys, values and outputs: square. The two of the MLP: wide, the one upwards turned on its side.
-        {
-            "params": [w for b in blocks for w in (b.attention.qkv.weight, b.attention.out.weight)],
-            "stack": lambda w: w.view(-1, width, width),
-            "scale": 1.0,
-        },
-        {"params": [b.up.weight for b in blocks], "stack": lambda w: w.T[None], "scale": 2.0},
-        {"params": [b.down.weight for b in blocks], "stack": lambda w: w[None], "scale": 1.0},
+    optimisers = [
+        Adam([model.embedding.weight], EMBEDDING_RATE),
+        Adam([model.head.weight], HEAD_RATE),
+        Adam([model.gains, model.gain, model.biases], VECTOR_RATE),
+        Muon(model.squares, MUON_RATE, 0.95),
     ]
-    groups = [
-        {"params": [model.embedding.weight], "lr": EMBEDDING_RATE},
-        {"params": [model.head.weight], "lr": HEAD_RATE},
-    ]
-    adam = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
-    muon = Muon(stacks, lr=MUON_RATE, momentum=0.95)
-    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
     for step in range(steps):
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
         model.zero_grad()
         loss.backward()
-        for group, rate in rates:
-            group["lr"] = rate * schedule(step, steps)
-        adam.step()
-        muon.step()
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

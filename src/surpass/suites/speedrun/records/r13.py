@@ -1,8 +1,9 @@
-"""Record 13: short sequences first.
+"""Record 13: normalised queries and keys, rates for a short run.
 
-A model that does not know its letters has no use for a long context. A first third of the steps runs on sequences
-of a quarter of the length, a second on half, the number of tokens in a step unchanged: attention costs less and
-texts vary more.
+Rates and memories were chosen when a run had several times the steps. With queries and keys normalised attention
+keeps one sharpness however the matrices grow, so that rates can rise everywhere; a shorter memory (0.9 in Muon, 0.8
+in Adam) follows the gradient better, and the rate falls over three quarters of the run. Nothing misses gains and
+biases any more: they go.
 
     python r13.py DATA OUT SEED
 """
@@ -20,15 +21,15 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 800},
-    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 140},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 803},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 75},
 }
+EMBEDDING_RATE = 0.15
+HEAD_RATE = 0.02
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
-EMBEDDING_RATE = 0.05
-HEAD_RATE = 0.01
-MUON_RATE = 0.03  # matrices inside the blocks
+MUON_RATE = 0.05  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
-COOLDOWN = 0.5  # share of the steps
+COOLDOWN = 0.75  # share of the steps
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
@@ -97,6 +98,26 @@ class Model(nn.Module):
 # ---- optimiser ------------------------------------------------------------------------------------------------------
 
 
+class Adam:
+    """Adam, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+        self.parameters, self.lr, self.count = parameters, lr, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.2)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.8**self.count))
+
+
 def orthogonal(x: torch.Tensor) -> torch.Tensor:
     """The nearest semi-orthogonal matrices to a stack of squares, roughly, by three quintic Newton-Schulz steps."""
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
@@ -107,23 +128,21 @@ def orthogonal(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-class Muon(torch.optim.Optimizer):
+class Muon:
     """Nesterov momentum whose update is orthogonalised, on all the squares of the blocks at once."""
 
     def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
-        super().__init__([squares], {"lr": lr, "momentum": momentum})
+        self.squares, self.lr, self.momentum = squares, lr, momentum
         self.average = torch.zeros_like(squares)
         self.scale = torch.ones(squares.size(1), 1, 1)
         self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
 
     @torch.no_grad()
-    def step(self) -> None:
-        group = self.param_groups[0]
-        squares = group["params"][0]
-        gradient = squares.grad
-        self.average.lerp_(gradient, 1 - group["momentum"])
-        update = orthogonal(gradient.lerp_(self.average, group["momentum"]).flatten(0, 1)).view_as(gradient)
-        squares.addcmul_(update, self.scale, value=-group["lr"])
+    def step(self, factor: float) -> None:
+        gradient = self.squares.grad
+        self.average.lerp_(gradient, 1 - self.momentum)
+        update = orthogonal(gradient.lerp_(self.average, self.momentum).flatten(0, 1)).view_as(gradient)
+        self.squares.addcmul_(update, self.scale, value=-self.lr * factor)
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -143,26 +162,22 @@ def train(data: Path, out: Path, seed: int) -> None:
     steps = size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    groups = [
-        {"params": [model.embedding.weight], "lr": EMBEDDING_RATE},
-        {"params": [model.head.weight], "lr": HEAD_RATE},
+    optimisers = [
+        Adam([model.embedding.weight], EMBEDDING_RATE),
+        Adam([model.head.weight], HEAD_RATE),
+        Muon(model.squares, MUON_RATE, 0.9),
     ]
-    adam = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
-    muon = Muon(model.squares, lr=MUON_RATE, momentum=0.95)
-    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
     for step in range(steps):
         shrink = 4 if step < steps * 0.35 else 2 if step < steps * 0.65 else 1
         context, batch = size["context"] // shrink, size["batch"] * shrink
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
         model.zero_grad()
         loss.backward()
-        for group, rate in rates:
-            group["lr"] = rate * schedule(step, steps)
-        adam.step()
-        muon.step()
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

@@ -1,7 +1,8 @@
-"""Record 14: three layers.
+"""Record 14: each embedding carries a little of the two tokens before.
 
-The first steps of training are cheap to learn and the later ones few: within this budget a fourth layer costs more
-time in every step than it saves in steps.
+Much of what attention learns first is to fetch the tokens just before. Each embedding now has a share of the one
+before and of the one before that, learned for each channel: that is given away for the price of two additions, and
+all layers are free for longer dependencies.
 
     python r14.py DATA OUT SEED
 """
@@ -19,15 +20,16 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 910},
-    "micro": {"width": 32, "layers": 2, "context": 64, "batch": 8, "steps": 147},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 605},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 64},
 }
+EMBEDDING_RATE = 0.15
+HEAD_RATE = 0.02
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
-EMBEDDING_RATE = 0.05
-HEAD_RATE = 0.01
-MUON_RATE = 0.03  # matrices inside the blocks
+MUON_RATE = 0.05  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
-COOLDOWN = 0.5  # share of the steps
+SHARE_RATE = 0.05  # shares of earlier positions
+COOLDOWN = 0.75  # share of the steps
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
@@ -67,6 +69,15 @@ def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
     return F.gelu(F.linear(x, up.flatten(0, 1))) @ down.flatten(0, 1)
 
 
+def smear(x: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+    """Add to each position its shares of the positions just before, nearest first; x is (B, T, channels)."""
+    padded = F.pad(x, (0, 0, len(shares), 0))
+    for distance, share in enumerate(shares.unbind(), 1):
+        start = len(shares) - distance
+        x = torch.addcmul(x, share, padded[:, start : start + x.size(1)])
+    return x
+
+
 class Model(nn.Module):
     def __init__(self, vocabulary: int, size: dict[str, int]) -> None:
         super().__init__()
@@ -75,6 +86,7 @@ class Model(nn.Module):
         self.head = nn.Linear(width, vocabulary, bias=False)
         # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
         self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        self.nearby = nn.Parameter(torch.tensor([[0.3], [0.0]]).repeat(1, width))
         nn.init.normal_(self.embedding.weight)
         nn.init.zeros_(self.head.weight)
         with torch.no_grad():
@@ -85,7 +97,7 @@ class Model(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
-        x = norm(self.embedding(tokens))
+        x = norm(smear(self.embedding(tokens), self.nearby))
         for squares in self.squares.unbind():
             qkv, out, up, down = squares.split(PARTS)
             x = x + attention(norm(x), qkv, out)
@@ -94,6 +106,26 @@ class Model(nn.Module):
 
 
 # ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+class Adam:
+    """Adam, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+        self.parameters, self.lr, self.count = parameters, lr, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.2)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.8**self.count))
 
 
 def orthogonal(x: torch.Tensor) -> torch.Tensor:
@@ -106,23 +138,21 @@ def orthogonal(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-class Muon(torch.optim.Optimizer):
+class Muon:
     """Nesterov momentum whose update is orthogonalised, on all the squares of the blocks at once."""
 
     def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
-        super().__init__([squares], {"lr": lr, "momentum": momentum})
+        self.squares, self.lr, self.momentum = squares, lr, momentum
         self.average = torch.zeros_like(squares)
         self.scale = torch.ones(squares.size(1), 1, 1)
         self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
 
     @torch.no_grad()
-    def step(self) -> None:
-        group = self.param_groups[0]
-        squares = group["params"][0]
-        gradient = squares.grad
-        self.average.lerp_(gradient, 1 - group["momentum"])
-        update = orthogonal(gradient.lerp_(self.average, group["momentum"]).flatten(0, 1)).view_as(gradient)
-        squares.addcmul_(update, self.scale, value=-group["lr"])
+    def step(self, factor: float) -> None:
+        gradient = self.squares.grad
+        self.average.lerp_(gradient, 1 - self.momentum)
+        update = orthogonal(gradient.lerp_(self.average, self.momentum).flatten(0, 1)).view_as(gradient)
+        self.squares.addcmul_(update, self.scale, value=-self.lr * factor)
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -142,26 +172,23 @@ def train(data: Path, out: Path, seed: int) -> None:
     steps = size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    groups = [
-        {"params": [model.embedding.weight], "lr": EMBEDDING_RATE},
-        {"params": [model.head.weight], "lr": HEAD_RATE},
+    optimisers = [
+        Adam([model.embedding.weight], EMBEDDING_RATE),
+        Adam([model.head.weight], HEAD_RATE),
+        Adam([model.nearby], SHARE_RATE),
+        Muon(model.squares, MUON_RATE, 0.9),
     ]
-    adam = torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=0.0)
-    muon = Muon(model.squares, lr=MUON_RATE, momentum=0.95)
-    rates = [(group, group["lr"]) for optimizer in (adam, muon) for group in optimizer.param_groups]
     for step in range(steps):
         shrink = 4 if step < steps * 0.35 else 2 if step < steps * 0.65 else 1
         context, batch = size["context"] // shrink, size["batch"] * shrink
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
         model.zero_grad()
         loss.backward()
-        for group, rate in rates:
-            group["lr"] = rate * schedule(step, steps)
-        adam.step()
-        muon.step()
+        for optimiser in optimisers:
+            optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

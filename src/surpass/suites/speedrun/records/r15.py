@@ -1,7 +1,8 @@
-"""Record 15: optimisers written out.
+"""Record 15: MLPs that look one position back, and no attention in the first block.
 
-The library's optimiser base class loads its compiler front end at first use: about a second of CPU time that trains
-nothing, inside the clock. Two small classes of in-place operations replace it and its bookkeeping in every step.
+The same trick inside the blocks: what goes into an MLP is mixed with what stands one position earlier, with a learned
+share for each channel that starts at nothing. The second such mix reaches two positions back, the third three, and
+attention is left with what is farther away.
 
     python r15.py DATA OUT SEED
 """
@@ -19,15 +20,16 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 910},
-    "micro": {"width": 32, "layers": 2, "context": 64, "batch": 8, "steps": 147},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 525},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 58},
 }
+EMBEDDING_RATE = 0.15
+HEAD_RATE = 0.02
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
-EMBEDDING_RATE = 0.05
-HEAD_RATE = 0.01
-MUON_RATE = 0.03  # matrices inside the blocks
+MUON_RATE = 0.05  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
-COOLDOWN = 0.5  # share of the steps
+SHARE_RATE = 0.05  # shares of earlier positions
+COOLDOWN = 0.75  # share of the steps
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
@@ -67,6 +69,15 @@ def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
     return F.gelu(F.linear(x, up.flatten(0, 1))) @ down.flatten(0, 1)
 
 
+def smear(x: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+    """Add to each position its shares of the positions just before, nearest first; x is (B, T, channels)."""
+    padded = F.pad(x, (0, 0, len(shares), 0))
+    for distance, share in enumerate(shares.unbind(), 1):
+        start = len(shares) - distance
+        x = torch.addcmul(x, share, padded[:, start : start + x.size(1)])
+    return x
+
+
 class Model(nn.Module):
     def __init__(self, vocabulary: int, size: dict[str, int]) -> None:
         super().__init__()
@@ -75,6 +86,8 @@ class Model(nn.Module):
         self.head = nn.Linear(width, vocabulary, bias=False)
         # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
         self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        self.nearby = nn.Parameter(torch.tensor([[0.3], [0.0]]).repeat(1, width))
+        self.shares = nn.Parameter(torch.zeros(layers, 1, width))
         nn.init.normal_(self.embedding.weight)
         nn.init.zeros_(self.head.weight)
         with torch.no_grad():
@@ -85,15 +98,36 @@ class Model(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
-        x = norm(self.embedding(tokens))
-        for squares in self.squares.unbind():
+        x = norm(smear(self.embedding(tokens), self.nearby))
+        for depth, (squares, share) in enumerate(zip(self.squares.unbind(), self.shares.unbind(), strict=True)):
             qkv, out, up, down = squares.split(PARTS)
-            x = x + attention(norm(x), qkv, out)
-            x = x + mlp(norm(x), up, down)
+            if depth:
+                x = x + attention(norm(x), qkv, out)
+            x = x + mlp(smear(norm(x), share), up, down)
         return self.head(norm(x))
 
 
 # ---- optimiser ------------------------------------------------------------------------------------------------------
+
+
+class Adam:
+    """Adam, written out; the library's loads a compiler front end, a second of CPU time."""
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+        self.parameters, self.lr, self.count = parameters, lr, 0
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        self.count += 1
+        lr = self.lr * factor
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
+            gradient = parameter.grad
+            mean.lerp_(gradient, 0.2)
+            square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
+            spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
+            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.8**self.count))
 
 
 def orthogonal(x: torch.Tensor) -> torch.Tensor:
@@ -104,23 +138,6 @@ def orthogonal(x: torch.Tensor) -> torch.Tensor:
         polynomial = torch.baddbmm(square, square, square, beta=-4.7750, alpha=2.0315)
         x = torch.baddbmm(x, polynomial, x, beta=3.4445)
     return x
-
-
-class Adam:
-    """Adam on one matrix, in place."""
-
-    def __init__(self, parameter: nn.Parameter, lr: float) -> None:
-        self.parameter, self.lr = parameter, lr
-        self.mean, self.square, self.count = torch.zeros_like(parameter), torch.zeros_like(parameter), 0
-
-    @torch.no_grad()
-    def step(self, factor: float) -> None:
-        self.count += 1
-        gradient = self.parameter.grad
-        self.mean.lerp_(gradient, 0.1)
-        self.square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
-        spread = (self.square / (1 - 0.95**self.count)).sqrt_().add_(1e-10)
-        self.parameter.addcdiv_(self.mean, spread, value=-self.lr * factor / (1 - 0.9**self.count))
 
 
 class Muon:
@@ -158,22 +175,22 @@ def train(data: Path, out: Path, seed: int) -> None:
 
     model = Model(meta["vocab_size"], size)
     optimisers = [
-        Muon(model.squares, MUON_RATE, 0.95),
-        Adam(model.embedding.weight, EMBEDDING_RATE),
-        Adam(model.head.weight, HEAD_RATE),
+        Adam([model.embedding.weight], EMBEDDING_RATE),
+        Adam([model.head.weight], HEAD_RATE),
+        Adam([model.nearby, model.shares], SHARE_RATE),
+        Muon(model.squares, MUON_RATE, 0.9),
     ]
     for step in range(steps):
         shrink = 4 if step < steps * 0.35 else 2 if step < steps * 0.65 else 1
         context, batch = size["context"] // shrink, size["batch"] * shrink
-        starts = torch.randint(len(tokens) - context, (batch,)).tolist()
-        window = torch.stack([tokens[start : start + context + 1] for start in starts])
+        starts = torch.randint(len(tokens) - context, (batch, 1))
+        window = tokens[starts + torch.arange(context + 1)]
         logits = model(window[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
+        model.zero_grad()
         loss.backward()
         for optimiser in optimisers:
             optimiser.step(schedule(step, steps))
-        for parameter in model.parameters():
-            parameter.grad = None
         report(step + 1, steps, loss)
     save(model, meta, Path(out))
 

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2960},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2750},
     "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 555},
 }
 LEARNING_RATE = 6e-3

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2400},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2480},
     "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 402},
 }
 LEARNING_RATE = 6e-3

@@ -1,6 +1,7 @@
-"""Record 6: a third more rate.
+"""Record 6: twice the rate.
 
-A schedule that ends at zero bears a higher peak.
+A schedule that ends at zero bears a much higher peak: whatever noise it leaves in the weights is gone after the
+cooldown.
 
     python r06.py DATA OUT SEED
 """
@@ -18,10 +19,10 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 1813},
-    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 313},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 1600},
+    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 302},
 }
-LEARNING_RATE = 8e-3
+LEARNING_RATE = 12e-3
 WARMUP = 0.05  # share of the steps
 COOLDOWN = 0.5  # share of the steps
 WEIGHT_DECAY = 0.1
@@ -55,8 +56,9 @@ class Attention(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
-        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(rotate(q), rotate(k), v, is_causal=True)
+        qk, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).split((2, 1))
+        q, k = rotate(qk)
+        y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
         return self.out(y.transpose(1, 2).reshape(batch, length, width))
 
 

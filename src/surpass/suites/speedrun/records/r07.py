@@ -57,8 +57,9 @@ class Attention(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
-        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        y = F.scaled_dot_product_attention(rotate(q), rotate(k), v, is_causal=True)
+        qk, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).split((2, 1))
+        q, k = rotate(qk)
+        y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
         return self.out(y.transpose(1, 2).reshape(batch, length, width))
 
 

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -80,6 +81,11 @@ def judged(task: Task, folder: Path, sandbox: Sandbox, root: Path, data: Path) -
         verdict = judge_solution(judge, folder, place / "one", sandbox)
     shutil.rmtree(place, ignore_errors=True)
     return verdict
+
+
+def controls(task: Task, sandbox: Sandbox, root: Path, data: Path) -> dict[str, Verdict]:
+    """The unchanged start and the reference, judged one after the other."""
+    return {arm: judged(task, task.solution(arm), sandbox, root, data) for arm in ("null", "oracle")}
 
 
 def line(task: Task, arm: str, load: int, verdict: Verdict, noise: list[float]) -> Line | None:
@@ -162,6 +168,7 @@ def main() -> None:
     parser.add_argument("--profile", default="micro", choices=["micro", "full"])
     parser.add_argument("--tasks", default="", help="comma-separated records, for example r04,r15; default all")
     parser.add_argument("--busy", default="0,1,2", help="numbers of busy processes beside the measurement")
+    parser.add_argument("--workers", type=int, default=1, help="judgements at once; each of them is busy to the others")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
@@ -176,11 +183,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="surpass-benchmark-") as folder:
         root, data = Path(folder), Path(folder) / "data"
         for load in map(int, options.busy.split(",")):
-            with busy(load):
-                for task in chosen:
-                    verdicts = {
-                        arm: judged(task, task.solution(arm), sandbox, root, data) for arm in ("null", "oracle")
-                    }
+            with busy(load), ThreadPoolExecutor(options.workers) as pool:
+                both = pool.map(lambda task: controls(task, sandbox, root, data), chosen)
+                for task, verdicts in zip(chosen, both, strict=True):
                     noise = single_run_noise(list(verdicts.values()), repeats)
                     for arm, verdict in verdicts.items():
                         if found := line(task, arm, load, verdict, noise):
@@ -192,6 +197,7 @@ def main() -> None:
         "benchmark": "speedrun_calibration",
         "profile": options.profile,
         "machine": asdict(fingerprint()),
+        "workers": options.workers,
         "lines": [asdict(each) for each in lines],
         "early_stopping": stops,
         "holds": sum(each.holds for each in lines),

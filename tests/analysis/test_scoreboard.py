@@ -184,6 +184,20 @@ def test_a_verdict_on_another_version_of_the_task_is_left_out(make_book):
     assert not any("no outcome yet" in note for note in board.notes)
 
 
+@pytest.mark.parametrize(("said", "claim"), [(False, "surpassed"), (True, "inconclusive")])
+def test_what_a_script_says_of_itself_is_marked_and_claims_nothing(make_book, said, claim):
+    """The same numbers, measured by us, are a claim."""
+    book = make_book(trials=3)
+    for trial in book.ids("one"):
+        book.start(trial)
+        verdict = book.verdict(trial, Tier.FINAL, {"mean": 0.001})
+        if said:
+            verdict.metrics["mean"]["self_reported"] = 1.0
+        book.finish(trial, State.DONE, verdict)
+    row = only_row(book)
+    assert (row.self_reported, row.claim) == (said, claim)
+
+
 def test_rows_are_strict_json_with_the_promised_keys(make_book):
     book = make_book(("one", "two"), trials=2, hints="full", unsafe=True)
     for trial in book.ids("one"):

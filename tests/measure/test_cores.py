@@ -79,3 +79,34 @@ def test_the_machine_is_leased_only_when_nobody_measures(tmp_path):
     holder.communicate()
     with lease_core(tmp_path):  # and it is free again
         pass
+
+
+def test_whoever_waits_for_the_machine_is_not_overtaken(tmp_path):
+    """Runs that need one core could otherwise take turns for ever."""
+    holders = [hold(tmp_path) for _ in os.sched_getaffinity(0)]
+    for holder in holders:
+        holder.stdout.readline()
+    order = []
+
+    def machine():
+        with lease_machine(tmp_path):
+            order.append("machine")
+
+    def core():
+        with lease_core(tmp_path):
+            order.append("core")
+
+    threads = [threading.Thread(target=machine), threading.Thread(target=core)]
+    threads[0].start()
+    threads[0].join(0.5)
+    threads[1].start()
+    holders[0].kill()
+    threads[1].join(1)
+    assert order == []  # a core is free, and left to the one that needs them all
+    for holder in holders[1:]:
+        holder.kill()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["machine", "core"]
+    for holder in holders:
+        holder.communicate()

@@ -7,7 +7,7 @@ import pytest
 
 from surpass.interop.modded_nanogpt import import_modded_nanogpt
 from surpass.task import DATA_VARIABLE, Catalogue, TaskError, Tier, load
-from surpass.verdict import Judge, Outcome, judge_solution
+from surpass.verdict import Judge, Outcome, VerdictError, judge_solution
 from surpass.verdict.reported import judge_reported
 
 TOML = """
@@ -91,7 +91,7 @@ def task(tmp_path, monkeypatch):
 def judged(tmp_path, task, sandbox):
     def judge(source, tier=Tier.FEEDBACK):
         folder = tmp_path / "submission"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "train.py").write_text(source)
         hidden = dict.fromkeys(Tier, 1)
         with Judge(task, sandbox, place=tmp_path / "place", data=tmp_path / "made", hidden=hidden) as judge:
@@ -109,6 +109,8 @@ def test_null_is_zero_and_carries_an_interval(judged):
     assert metrics["rounds"] in (3, 4)
     assert metrics["loss"] == pytest.approx(3.2775)
     assert "evaluation_ratio" not in metrics  # nobody has looked at the model
+    assert metrics["self_reported"] == 1
+    assert metrics["candidate_excluded_seconds"] == pytest.approx(0.4, abs=0.25)
 
 
 def test_oracle_is_one(judged):
@@ -140,6 +142,42 @@ def test_a_log_elsewhere_is_not_read(judged, tmp_path):
     assert (verdict.outcome, verdict.code) == (Outcome.FAILED, "no-report")
 
 
+def test_a_log_that_was_handed_in_is_no_report(judged, tmp_path):
+    """The fresh report comes first in the alphabet; the old one says a tenth of the time."""
+    source = START.replace("import os\n", "import os\nos.makedirs('logs', exist_ok=True)\n", 1)
+    (tmp_path / "submission/logs").mkdir(parents=True)
+    (tmp_path / "submission/logs/old.txt").write_text("step:2/2 val_loss:3.0 train_time:60ms\n")
+    metrics = judged(source).metrics["speedup"]
+    assert abs(metrics["fsr"]) < 0.2
+    assert metrics["loss"] == pytest.approx(3.2775)
+
+
+def test_a_file_where_the_tokens_go_is_refused(judged, tmp_path):
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "submission/data").write_text("in the way")
+    verdict = judged(START)
+    assert (verdict.outcome, verdict.code) == (Outcome.INVALID, "data-place")
+
+
+def test_a_log_that_links_to_itself_is_no_report(judged):
+    verdict = judged("import os\nos.makedirs('logs')\nos.symlink('one.txt', 'logs/one.txt')\n")
+    assert (verdict.outcome, verdict.code) == (Outcome.FAILED, "no-report")
+
+
+def test_wrong_tokens_are_ours(task, tmp_path, sandbox):
+    """When even the baseline is far from the target, it is not the submission's fault."""
+    for folder in (task.start, task.solution("oracle")):
+        (folder / "train.py").write_text(script(loss=4.1))
+    with pytest.raises(VerdictError, match="are these the right tokens"):
+        judge_reported(task, task.start, tier=Tier.FEEDBACK, place=tmp_path / "place", sandbox=sandbox)
+
+
+def test_a_hopeless_script_does_not_cost_all_rounds(judged):
+    verdict = judged(script(loss=9.9), Tier.FINAL)
+    assert verdict.code == "target-missed"
+    assert "after 1 round(s)" in verdict.detail
+
+
 @pytest.mark.parametrize(
     ("source", "code"),
     [
@@ -166,6 +204,23 @@ def test_missing_tokens_are_told_before_anything_runs(task, monkeypatch):
         task.require_complete()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('data = "data/tokens"', 'data = "../tokens"', "below the script's folder"),
+        ('data = "data/tokens"', 'data = "/etc"', "below the script's folder"),
+        ("loss_sd = 0.002", 'logs = "/etc/*.txt"', "below the script's folder"),
+        ("TOKENS =", "task =", "no name of an environment variable"),
+        ('clock = "reported"', 'clock = "cpu"', "need each other"),
+    ],
+)
+def test_settings_that_lead_elsewhere_are_refused(task, old, new, why):
+    toml = task.root / "task.toml"
+    toml.write_text(toml.read_text().replace(old, new))
+    with pytest.raises(TaskError, match=why):
+        load(task.root)
+
+
 @pytest.fixture
 def with_gpu(task):
     toml = task.root / "task.toml"
@@ -188,7 +243,11 @@ def test_gpus_are_opened_inside(with_gpu, tmp_path, sandbox):
     dev.mkdir()
     os.mknod(dev / "nvidia0", 0o666 | stat.S_IFCHR, os.makedev(1, 7))
     (dev / "nvidia0").chmod(0o666)
-    uses = "import errno, os\ntry:\n    os.write(os.open('/dev/nvidia0', os.O_RDWR), b'x')\n"
+    for name in ("nvidia1", "nvidiactl"):
+        os.mknod(dev / name, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    uses = "import pathlib\nseen = sorted(p.name for p in pathlib.Path('/dev').glob('nvidia*'))\n"
+    uses += "assert seen == ['nvidia0', 'nvidiactl'], seen\n"
+    uses += "import errno, os\ntry:\n    os.write(os.open('/dev/nvidia0', os.O_RDWR), b'x')\n"
     uses += "except OSError as error:\n    assert error.errno == errno.ENOSPC, error\nelse:\n    raise SystemExit(1)\n"
     uses += "assert os.path.isdir('/sys/devices')\n"
     for folder in (with_gpu.start, with_gpu.solution("oracle")):

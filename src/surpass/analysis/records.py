@@ -79,6 +79,8 @@ class Row:
     unsafe: bool
     """Candidate code ran without a sandbox."""
     instances: tuple[InstanceRow, ...]
+    self_reported: bool = False
+    """Loss and time are what the submission's own script printed: no claim is made of them."""
     fsr: float | None = None
     """Training tasks: mean fraction of the reference's speedup that was recovered, failures left out; not bounded."""
     steps_share: float | None = None

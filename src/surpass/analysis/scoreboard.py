@@ -98,6 +98,7 @@ def _row(reading: Reading, planned: PlannedTask, agent: str) -> Row:
     verdicts = [trial.verdict for trial in judged]
     estimate = combine([v.scorecard if v else None for v in verdicts], band, level=LEVEL) if judged else None
     feedback, shrinkage = _selection(reading, judged)
+    self_reported = bool(_mean_metric(verdicts, "self_reported"))
     return Row(
         task=planned.name,
         agent=agent,
@@ -111,7 +112,8 @@ def _row(reading: Reading, planned: PlannedTask, agent: str) -> Row:
         low=estimate.interval.low if estimate else None,
         high=estimate.interval.high if estimate else None,
         g=estimate.g if estimate else None,
-        claim=estimate.claim if estimate else Claim.INCONCLUSIVE,
+        claim=estimate.claim if estimate and not self_reported else Claim.INCONCLUSIVE,
+        self_reported=self_reported,
         tie_band=band,
         tie_band_known=task is not None,
         feedback=feedback,

@@ -49,6 +49,10 @@ def print_scoreboard(scoreboard: Scoreboard) -> None:
         columns = (("mean", 5), (interval, _INTERVAL), ("IQM", 5), (interval, _INTERVAL), ("g", _GAP), ("tasks", -8))
         console.print(_plain("\nall tasks", "bold"))
         _print_table(agents, columns, [_overall(line) for line in scoreboard.overall])
+    if any(row.self_reported for row in scoreboard.rows):
+        notes.print(
+            "[bold]self-reported:[/bold] scripts that time themselves printed these numbers; they carry no claim"
+        )
     if any(row.unsafe for row in scoreboard.rows):
         notes.print("[bold red]UNSAFE:[/bold red] candidate code ran without a sandbox; these numbers are no evidence")
     for note in scoreboard.notes:

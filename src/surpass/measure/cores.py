@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 with contextlib.suppress(ImportError):  # not on every system; only measurements need it
@@ -23,34 +22,45 @@ def lease_core(folder: Path | None = None) -> Iterator[int]:
     """Wait for a core that no other measurement on this machine holds, and hold it while the block lasts.
 
     The lease is a file lock, so that it ends with the process however that ends. `folder` holds one file a core;
-    by default a folder below the system's temporary directory that all users share.
+    by default a folder below the system's temporary directory that all users share. The first core comes last: it
+    serves most interrupts.
     """
-    with _files(folder) as files:
-        while (held := next((core for core, file in files.items() if _locked(file)), None)) is None:
-            time.sleep(_POLL_S)
+    with _files(folder, sorted(os.sched_getaffinity(0), reverse=True)) as (turnstile, files):
+        held = None
+        while held is None:
+            if _locked(turnstile):  # nobody waits for the whole machine
+                held = next((core for core, file in files.items() if _locked(file)), None)
+                fcntl.flock(turnstile, fcntl.LOCK_UN)
+            if held is None:
+                time.sleep(_POLL_S)
         yield held
 
 
 @contextlib.contextmanager
 def lease_machine(folder: Path | None = None) -> Iterator[None]:
-    """Wait until no other measurement holds a core of this machine, and hold them all while the block lasts."""
-    with _files(folder) as files:
-        while not all(_locked(file) for file in files.values()):
-            for file in files.values():  # two that each hold some would wait for each other for ever
-                fcntl.flock(file, fcntl.LOCK_UN)
-            time.sleep(_POLL_S * (1 + random.random()))
+    """Wait until no other measurement holds a core of this machine, and hold them all while the block lasts.
+
+    Who waits here holds the turnstile, so that cores that become free are not taken again meanwhile.
+    """
+    with _files(folder, range(os.cpu_count() or 1)) as (turnstile, files):
+        for file in (turnstile, *files.values()):
+            while not _locked(file):
+                time.sleep(_POLL_S)
         yield
 
 
 @contextlib.contextmanager
-def _files(folder: Path | None) -> Iterator[dict[int, int]]:
-    """An open lock file for each core that we may use, the first core last: it serves most interrupts."""
+def _files(folder: Path | None, cores: Iterable[int]) -> Iterator[tuple[int, dict[int, int]]]:
+    """Open lock files: the turnstile, and one for each core in the order given."""
+    folder = folder or _shared()
     with contextlib.ExitStack() as opened:
-        files: dict[int, int] = {}
-        for core in sorted(os.sched_getaffinity(0), reverse=True):
-            files[core] = _open(folder or _shared(), core)
-            opened.callback(os.close, files[core])
-        yield files
+
+        def lock(name: str) -> int:
+            descriptor = _open(folder / f"{name}.lock")
+            opened.callback(os.close, descriptor)
+            return descriptor
+
+        yield lock("turnstile"), {core: lock(str(core)) for core in cores}
 
 
 def _shared() -> Path:
@@ -74,9 +84,9 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def _open(folder: Path, core: int) -> int:
+def _open(path: Path) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(folder / f"{core}.lock", flags, 0o666)
+    descriptor = os.open(path, flags, 0o666)
     with contextlib.suppress(OSError):  # somebody else's file keeps its mode
         os.fchmod(descriptor, 0o666)
     return descriptor

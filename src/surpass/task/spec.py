@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import re
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -17,6 +18,7 @@ __all__ = [
     "Feedback",
     "Instance",
     "Profile",
+    "Reported",
     "Spec",
     "Step",
     "Submission",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 _ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _VERSION = r"^\d+\.\d+\.\d+$"
 
 Name = Annotated[str, Field(pattern=_ID, max_length=64)]
@@ -104,6 +107,16 @@ class Reported(_Document):
     """Files below that folder that may hold the last report, beside standard output."""
     loss_sd: Spread = 0.0
     """Standard deviation of the loss between equal runs, in nats a token."""
+
+    @model_validator(mode="after")
+    def _stays_below_its_folder(self) -> Self:
+        for key, path in (("data", self.data), ("logs", self.logs)):
+            if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+                raise ValueError(f"training.reported.{key} must be a path below the script's folder, without '..'")
+        for name in self.variables:
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError(f"training.reported.variables: '{name}' is no name of an environment variable")
+        return self
 
 
 class Training(_Document):

@@ -123,7 +123,8 @@ class Judge:
             result = self._judged(verdict, sealed, data, place)
         finally:
             remove_tree(place)
-        cpu_s = math.fsum(each.seconds[CANDIDATE] for each in result.rounds)
+        on_cpu_clock = self.task.spec.training is not None and self.task.spec.training.clock == "cpu"
+        cpu_s = math.fsum(each.seconds[CANDIDATE] for each in result.rounds) if on_cpu_clock else 0.0
         timings = Timings(run_s=time.perf_counter() - started, run_cpu_s=cpu_s)
         (instance,) = self.task.spec.instance
         answer = Answer({instance.name: result.metrics()}, {}, "", "")

@@ -1,18 +1,20 @@
 """Judge a script that times itself, on the user's GPUs: the published speedrun, with what can be checked checked.
 
-Nobody examines the model and the script's word is taken for loss and training time, so such results are worth less
-than those of tasks that surpass clocks. Three things are repaired nevertheless. Baseline, submission and reference run
-in the same session, in turn, with nothing else measured on the machine. Time that a script leaves out of its own clock
-(warm-up, compilation, validation) counts as training as far as it exceeds what the baseline leaves out. And the target
-is compared with the mean over the rounds, within its standard error, because a faithful script misses it by chance in
-a good part of single runs.
+Nobody examines the model and the script's word is taken for loss and training time, so such results carry no claim
+and are marked as self-reported. Three things are repaired nevertheless. Baseline, submission and reference run in the
+same session, in an order that turns, with nothing else timed on the machine. Time that a script leaves out of its own
+clock (warm-up, compilation, validation) counts as training as far as it exceeds what the baseline leaves out. And the
+target is compared with the mean over the rounds, within its standard error, because a faithful script misses it by
+chance in a good part of single runs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from statistics import fmean
@@ -36,10 +38,14 @@ SLACK = 1.05
 """Times the baseline's excluded seconds that a submission may exclude: starting and compiling take varying time."""
 MISS_ERRORS = 2.0
 """Standard errors above the target from which the mean loss is a miss."""
+STRANGE_ERRORS = 10.0
+"""Standard errors above the target from which not even the baseline can have read the right tokens."""
 
-_LOG_BYTES = 64 << 20
-_MOST_LOGS = 64
-_DEVICES = ("nvidia*", "nvidia-caps/*", "kfd", "dri/*")
+_LOG_BYTES = 16 << 20
+_MOST_LOGS = 4
+_NODE = re.compile(r"(?:nvidia|renderD)(\d+)")
+"""One GPU's own device; those beside it belong to the driver."""
+_DEVICES = ("nvidia*", "nvidia-caps/*", "kfd", "dri/renderD*")
 """Below /dev: what the CUDA and ROCm libraries open."""
 
 
@@ -63,14 +69,20 @@ def judge_reported(
 
 
 def _gpus(task: Task, dev: Path) -> list[Mount]:
-    """The nodes of all GPUs and of their driver; and /sys, where the libraries look for how they are connected."""
-    if not task.spec.budget.gpus:
+    """As many GPUs as the budget allows, what belongs to their driver, and /sys, which says how they are connected."""
+    wanted = task.spec.budget.gpus
+    if not wanted:
         return []
     nodes = sorted({node for pattern in _DEVICES for node in dev.glob(pattern) if node.is_char_device()})
-    if not nodes:
-        raise VerdictError(f"{task.name} needs {task.spec.budget.gpus} GPU(s), and this machine shows none below {dev}")
-    inside = [PurePosixPath("/dev") / node.relative_to(dev) for node in nodes]
-    mounts = [Mount(node, target, device=True) for node, target in zip(nodes, inside, strict=True)]
+    numbered = {node: found for node in nodes if (found := _NODE.fullmatch(node.name))}
+    kinds: dict[str, list[Path]] = {}
+    for node in sorted(numbered, key=lambda node: int(numbered[node][1])):
+        kinds.setdefault(node.name.rstrip("0123456789"), []).append(node)
+    if max((len(kind) for kind in kinds.values()), default=0) < wanted:
+        raise VerdictError(f"{task.name} needs {wanted} GPU(s), and this machine does not show as many below {dev}")
+    shown = [node for node in nodes if node not in numbered] + [n for kind in kinds.values() for n in kind[:wanted]]
+    inside = [PurePosixPath("/dev") / node.relative_to(dev) for node in shown]
+    mounts = [Mount(node, target, device=True) for node, target in zip(shown, inside, strict=True)]
     return [*mounts, Mount(Path("/sys"), PurePosixPath("/sys"))]
 
 
@@ -104,43 +116,70 @@ class _Judgement:
     place: Path
     sandbox: Sandbox
     machine: list[Mount]
-    rounds: list[Round] = field(default_factory=list)
+    ran: list[Mapping[str, _Arm]] = field(default_factory=list)
 
     def run(self) -> TrainingResult:
         repeats = REPEATS[self.tier]
-        estimate = None
-        while estimate is None or not repeats.enough(len(self.rounds), estimate.interval):
-            self.rounds.append(self._round())
-            estimate = fsr_of(self.task, self.rounds, repeats)
-        self._require_target()
-        return TrainingResult(tuple(self.rounds), estimate)
+        while True:
+            self.ran.append(self._round())
+            self._require_target()
+            rounds = self._rounds()
+            estimate = fsr_of(self.task, rounds, repeats)
+            if repeats.enough(len(rounds), estimate.interval):
+                return TrainingResult(tuple(rounds), estimate)
 
-    def _round(self) -> Round:
-        number = len(self.rounds)
+    def _rounds(self) -> list[Round]:
+        """What each round is charged with, by the least that the baseline has excluded: its first start reads cold."""
+        least = min(arms[BASELINE].excluded_s for arms in self.ran)
+        return [
+            Round(
+                seconds={
+                    name: counted(arm.report.seconds, arm.excluded_s, least)
+                    if name == CANDIDATE
+                    else arm.report.seconds
+                    for name, arm in arms.items()
+                },
+                steps={name: arm.report.steps for name, arm in arms.items()},
+                loss=arms[CANDIDATE].report.loss,
+                excluded={name: arm.excluded_s for name, arm in arms.items()},
+            )
+            for arms in self.ran
+        ]
+
+    def _round(self) -> Mapping[str, _Arm]:
+        number = len(self.ran)
         sources = {BASELINE: self.task.start, CANDIDATE: self.sealed, HUMAN: self.task.solution("oracle")}
-        names = list(sources) if number % 2 == 0 else list(sources)[::-1]
-        arms: dict[str, _Arm] = {}
+        names = list(sources)
+        first = number % len(names)
         with lease_machine():
-            for name in names:
-                arms[name] = self._arm(name, sources[name], self.place / f"round-{number}-{name}")
-        return Round(
-            seconds={name: counted(arm.report.seconds, arm.excluded_s, arms[BASELINE].excluded_s, name)
-                     for name, arm in arms.items()},
-            steps={name: arm.report.steps for name, arm in arms.items()},
-            loss=arms[CANDIDATE].report.loss,
-        )  # fmt: skip
+            return {
+                name: self._arm(name, sources[name], self.place / f"round-{number}-{name}")
+                for name in names[first:] + names[:first]
+            }
 
     def _arm(self, name: str, source: Path, folder: Path) -> _Arm:
-        """Run one script in a copy of its folder, where it may write its log."""
+        """Run one script in a copy of its folder, where it may write its log; a log that came with it is no report."""
         remove_tree(folder)
         try:
             shutil.copytree(source, folder)
+            for log in folder.glob(self.reported.logs):
+                remove_tree(log) if log.is_dir() and not log.is_symlink() else log.unlink()
             if self.reported.data:
-                (folder / self.reported.data).mkdir(parents=True, exist_ok=True)
+                self._make_room(name, folder / self.reported.data)
             self.sandbox.adopt(folder, Role.CANDIDATE)
             return self._run(name, folder)
         finally:
             remove_tree(folder)
+
+    def _make_room(self, name: str, place: Path) -> None:
+        """The folder over which the tokens are mounted."""
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if name == CANDIDATE:
+                detail = f"{self.reported.data} is where the tokens go, and something else is there"
+                raise Rejection(Outcome.INVALID, "data-place", detail) from None
+            raise VerdictError(f"{self.task.name}: the tokens cannot be shown to the {name} run: {error}") from None
 
     def _run(self, name: str, folder: Path) -> _Arm:
         budget = self.task.spec.budget
@@ -164,17 +203,20 @@ class _Judgement:
         raise VerdictError(f"{self.task.name}: the {name} run failed on this machine: {rejection}")
 
     def _require_target(self) -> None:
-        loss = fmean(each.loss for each in self.rounds)
-        allowed = self.training.target + MISS_ERRORS * self.reported.loss_sd / math.sqrt(len(self.rounds))
-        if loss > allowed:
-            detail = f"mean loss {loss:.4f} in {len(self.rounds)} round(s), target {self.training.target:g}"
+        """After each round, so that a hopeless script does not cost the others."""
+        means = {name: fmean(arms[name].report.loss for arms in self.ran) for name in (BASELINE, CANDIDATE)}
+        error = self.reported.loss_sd / math.sqrt(len(self.ran))
+        target = self.training.target
+        if error and means[BASELINE] > target + STRANGE_ERRORS * error:
+            detail = f"the baseline reports a loss of {means[BASELINE]:.4f}; target {target:g}"
+            raise VerdictError(f"{self.task.name}: {detail}; are these the right tokens?")
+        if means[CANDIDATE] > target + MISS_ERRORS * error:
+            detail = f"mean loss {means[CANDIDATE]:.4f} after {len(self.ran)} round(s), target {target:g}"
             raise Rejection(Outcome.FAILED, "target-missed", detail)
 
 
-def counted(seconds: float, excluded_s: float, baseline_excluded_s: float, arm: str) -> float:
-    """The time that a run is charged with: what it reports, and for a submission what it hid from its clock as well."""
-    if arm != CANDIDATE:
-        return seconds
+def counted(seconds: float, excluded_s: float, baseline_excluded_s: float) -> float:
+    """The time that a submission is charged with: what it reports, and what it left out beyond the baseline's."""
     return seconds + max(0.0, excluded_s - SLACK * max(0.0, baseline_excluded_s))
 
 
@@ -182,7 +224,8 @@ def _said(stdout: bytes, folder: Path, pattern: str) -> str:
     """Standard output, and the logs that the script wrote: some records report there only."""
     parts = [stdout]
     for log in sorted(folder.glob(pattern))[:_MOST_LOGS] if pattern else ():
-        if log.resolve().is_relative_to(folder.resolve()):  # not through a linked directory
-            with contextlib.suppress(Malformed):  # a link, a pipe, or too large: nothing to read in it
+        # A link, a loop of links, a pipe, or too large: nothing to read in it.
+        with contextlib.suppress(Malformed, OSError, RuntimeError):
+            if log.resolve().is_relative_to(folder.resolve()):  # not through a linked directory
                 parts.append(read_bytes(log, max_bytes=_LOG_BYTES))
     return "\n".join(part.decode("utf-8", "replace") for part in parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist, fmean, stdev
 
 from surpass.stats import Estimate, Repeats, paired_ratio
@@ -31,6 +31,8 @@ class Round:
     steps: Mapping[str, int]
     """By each run's own account; 0 when it does not say."""
     loss: float
+    excluded: Mapping[str, float] = field(default_factory=dict)
+    """Where scripts time themselves: each arm's wall seconds beyond those that it reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,9 @@ class TrainingResult:
             values |= {"fsr_low": low, "fsr_high": high, "fsr_se": (high - low) / 2 / NormalDist().inv_cdf(0.975)}
             values["loss_sd"] = stdev(each.loss for each in self.rounds)
         for arm in (BASELINE, CANDIDATE, HUMAN):
+            if any(each.excluded for each in self.rounds):
+                values |= {"self_reported": 1.0}
+                values[f"{arm}_excluded_seconds"] = fmean(each.excluded[arm] for each in self.rounds)
             values[f"{arm}_seconds"] = fmean(each.seconds[arm] for each in self.rounds)
             values[f"{arm}_steps"] = fmean(each.steps[arm] for each in self.rounds)
         values["cost"] = total / values[f"{BASELINE}_seconds"]

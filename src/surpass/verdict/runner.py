@@ -39,6 +39,10 @@ def _train(libraries: str, script: str, data: str, out: str, seed: str) -> None:
     sys.argv = [script, data, out, seed]
     sys.path.insert(0, str(Path(script).parent))
     runpy.run_path(script, run_name="__main__")
+    # Taking the interpreter and a large library apart costs 0.4 s of CPU time, trains nothing and is the same for all.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _answer(libraries: str, script: str, out: str) -> None:

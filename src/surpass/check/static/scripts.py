@@ -160,7 +160,9 @@ def evil_solutions_are_declared(task: Task) -> Report:
     """S24: at least three submissions that must be rejected, each saying why and with which code."""
     folders = sorted((task.root / "solutions").glob("evil-*"))
     if task.times_itself and not folders:
-        yield Remark("a script that times itself is taken at its word: there is no defence to attack")
+        yield Remark(
+            "the task has no defences of its own: what its script reports is checked by surpass, or not at all"
+        )
         return
     if len(folders) < _LEAST_EVIL:
         yield Problem(f"there are {len(folders)} evil solutions, at least {_LEAST_EVIL} are wanted")

@@ -28,6 +28,8 @@ class Modification:
     pseudocode: str
     evidence: str
     """A regular expression that the source of a faithful implementation matches; empty where none can tell."""
+    keep: bool = False
+    """The start does so already, and it has to stay."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def hints(
     parts["paper"] += [_paragraph(each) for each in transition.modifications]
     parts["paper"] += ["## Results", *_results(before, after, calibration), "## Discussion", transition.discussion]
     for name in parts:
-        parts[name] += [*_needs(transition, before), *(_steps(before, after) if name != "paper" else ())]
+        parts[name] += [*_needs(transition, before), *_steps(before, after)]
     return {name: "\n\n".join(text) + "\n" for name, text in parts.items()}
 
 
@@ -104,10 +106,7 @@ def _pairs(transition: Transition) -> list[str]:
 
 
 def _paragraph(modification: Modification) -> str:
-    return (
-        f"**{_words(modification.id)}.** {modification.problem} {modification.solution}"
-        f"\n\n```text\n{modification.pseudocode}\n```"
-    )
+    return f"**{_words(modification.id)}.** {modification.problem} {modification.solution}"
 
 
 def _needs(transition: Transition, before: Path) -> list[str]:

@@ -2,7 +2,8 @@
 
 The projections out of attention and MLP start at zero, so each block begins as the identity and gradients reach the
 embedding undisturbed. That makes it safe to start the matrices into them at a scale that fits their width: several
-times as large, so that what attention and MLP compute is of use as soon as it is let through.
+times as large, so that what attention and MLP compute is of use as soon as it is let through. They want a lower
+rate again.
 
     python r07.py DATA OUT SEED
 """

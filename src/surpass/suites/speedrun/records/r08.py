@@ -1,7 +1,7 @@
 """Record 8: one wide head.
 
 At this width four heads have 16 or fewer channels each, and there are four matrices of scores a layer. One head with
-all channels needs a few more steps, but computes one such matrix: a step costs much less.
+all channels computes one such matrix: a step costs much less, even where it takes a few more of them.
 
     python r08.py DATA OUT SEED
 """

@@ -1,9 +1,8 @@
-"""Record 13: normalised queries and keys, rates for a short run.
+"""Record 13: rates for a short run, no gains, no biases.
 
-Rates and memories were chosen when a run had several times the steps. With queries and keys normalised attention
-keeps one sharpness however the matrices grow, so that rates can rise everywhere; a shorter memory (0.9 in Muon, 0.8
-in Adam) follows the gradient better, and the rate falls over three quarters of the run. Nothing misses gains and
-biases any more: they go.
+Rates and memories were chosen when a run had several times the steps. A short run bears higher rates everywhere; a
+shorter memory (0.9 in Muon, 0.8 in Adam) follows the gradient better, and the rate falls over three quarters of the
+run. Nothing misses gains and biases any more: they go.
 
     python r13.py DATA OUT SEED
 """

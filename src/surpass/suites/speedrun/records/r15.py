@@ -1,8 +1,8 @@
 """Record 15: MLPs that look one position back, and no attention in the first block.
 
 The same trick inside the blocks: what goes into an MLP is mixed with what stands one position earlier, with a learned
-share for each channel that starts at nothing. The second such mix reaches two positions back, the third three, and
-attention is left with what is farther away.
+share for each channel that starts at nothing. Each such mix reaches one position farther back than what it
+gets, and attention is left with what is farther away.
 
     python r15.py DATA OUT SEED
 """

@@ -184,7 +184,7 @@ def test_a_verdict_on_another_version_of_the_task_is_left_out(make_book):
     assert not any("no outcome yet" in note for note in board.notes)
 
 
-@pytest.mark.parametrize(("said", "claim"), [(False, "surpassed"), (True, "inconclusive")])
+@pytest.mark.parametrize(("said", "claim"), [(False, "matched"), (True, "inconclusive")])
 def test_what_a_script_says_of_itself_is_marked_and_claims_nothing(make_book, said, claim):
     """The same numbers, measured by us, are a claim."""
     book = make_book(trials=3)

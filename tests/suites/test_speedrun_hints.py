@@ -78,9 +78,8 @@ def test_sections_of_a_paper():
 
 def test_what_is_committed_was_measured_on_these_records():
     """Steps in calibration/*.json are those of the scripts: after a change it has to be measured again."""
-    files = sorted((SUITE / "calibration").glob("*.json"))
-    assert [file.stem for file in files] == ["full", "micro"]
-    for file in files:
+    for file in sorted((SUITE / "calibration").glob("*.json")):
+        assert file.stem in ("full", "micro")
         document = json.loads(file.read_text())
         assert document["target"] == json.loads((SUITE / "targets.json").read_text())[file.stem]
         for record in document["records"]:

@@ -1,7 +1,8 @@
-"""Record 3: rotary positions in all channels.
+"""Record 3: fused causal attention.
 
-All channels of queries and keys are rotated. At this size every frequency is of use, and content finds its place in
-the slow ones, which hardly turn within a sequence.
+The scores are never written out whole: one library kernel computes masked softmax attention block by block, forward
+and backward, and skips most of the half of the square that the causal mask hides. Queries and keys are turned as one.
+The same function, fewer passes over memory and fewer operations.
 
     python r03.py DATA OUT SEED
 """
@@ -47,26 +48,25 @@ def rotate(x: torch.Tensor) -> torch.Tensor:
 
 
 class Attention(nn.Module):
-    def __init__(self, width: int, heads: int, context: int) -> None:
+    def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
         self.qkv = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
-        self.register_buffer("bias", torch.full((context, context), -math.inf).triu(1), persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
-        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        scores = rotate(q) @ rotate(k).transpose(-1, -2) / math.sqrt(q.size(-1))
-        weights = (scores + self.bias[..., :length, :length]).softmax(-1)
-        return self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
+        qk, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).split((2, 1))
+        q, k = rotate(qk)
+        y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(batch, length, width))
 
 
 class Block(nn.Module):
-    def __init__(self, width: int, heads: int, context: int) -> None:
+    def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.norm_1 = nn.LayerNorm(width)
-        self.attention = Attention(width, heads, context)
+        self.attention = Attention(width, heads)
         self.norm_2 = nn.LayerNorm(width)
         self.up = nn.Linear(width, 4 * width)
         self.down = nn.Linear(4 * width, width)
@@ -79,9 +79,9 @@ class Block(nn.Module):
 class Model(nn.Module):
     def __init__(self, vocabulary: int, size: dict[str, int]) -> None:
         super().__init__()
-        width, layers, context = size["width"], size["layers"], size["context"]
+        width, layers = size["width"], size["layers"]
         self.embedding = nn.Embedding(vocabulary, width)
-        self.blocks = nn.ModuleList(Block(width, size["heads"], context) for _ in range(layers))
+        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
@@ -91,7 +91,7 @@ class Model(nn.Module):
                 nn.init.zeros_(parameter)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(B, T) tokens -> (B, T, vocabulary) logits; T is at most the context."""
+        """(B, T) tokens -> (B, T, vocabulary) logits."""
         x = self.embedding(tokens)
         for block in self.blocks:
             x = block(x)

@@ -1,8 +1,7 @@
-"""Record 4: fused causal attention.
+"""Record 4: a trapezoidal schedule.
 
-The scores are never written out whole: one library kernel computes masked softmax attention block by block, forward
-and backward, and skips most of the half of the square that the causal mask hides. Queries and keys are turned as one.
-The same function, fewer passes over memory and fewer operations.
+The rate warms up, stays, and falls linearly to zero over the last half. Reaching zero makes a higher peak safe: most
+of the drop in loss is harvested while the rate falls, and until then the model moves faster.
 
     python r04.py DATA OUT SEED
 """
@@ -20,11 +19,12 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2480},
-    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 402},
+    "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 2060},
+    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 343},
 }
 LEARNING_RATE = 6e-3
 WARMUP = 0.05  # share of the steps
+COOLDOWN = 0.5  # share of the steps
 WEIGHT_DECAY = 0.1
 CLIP = 1.0
 
@@ -125,12 +125,8 @@ class AdamW:
 
 
 def schedule(step: int, steps: int) -> float:
-    """Linear warm-up, then half a cosine down to a tenth."""
-    warmup = WARMUP * steps
-    if step < warmup:
-        return (step + 1) / warmup
-    done = (step - warmup) / (steps - warmup)
-    return 0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * done))
+    """Linear warm-up, flat, linear to zero."""
+    return min(1.0, (step + 1) / (WARMUP * steps), (steps - step) / (COOLDOWN * steps))
 
 
 def train(data: Path, out: Path, seed: int) -> None:

@@ -1,8 +1,9 @@
-"""Record 9: a head of its own.
+"""Record 9: orthogonalised updates, all matrices at once.
 
-Embedding and head are two matrices now. The head starts at zero, the embedding at unit scale with a normalisation
-after it, and each gets the rate that suits it: a row of the embedding is touched rarely and may move far, the head
-may not.
+The matrices inside the blocks leave AdamW: their averaged gradient is orthogonalised (Muon), so every direction of a
+matrix moves by the same amount in each step, not only those few in which gradients are large. To do that for all of
+them at once, every matrix of every block becomes a slice of one tensor of squares. Queries and keys are normalised,
+since matrices grow faster now, and an update of fixed size needs neither clipping nor decay.
 
     python r09.py DATA OUT SEED
 """
@@ -20,16 +21,16 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1315},
-    "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 168},
+    "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 905},
+    "micro": {"width": 32, "layers": 4, "context": 64, "batch": 8, "steps": 124},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01
-LEARNING_RATE = 8e-3  # everything else
+PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
+VECTOR_RATE = 8e-3  # gains and biases
+MUON_RATE = 0.03  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
 COOLDOWN = 0.5  # share of the steps
-WEIGHT_DECAY = 0.1
-CLIP = 1.0
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
@@ -50,33 +51,25 @@ def rotate(x: torch.Tensor) -> torch.Tensor:
     return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
 
 
-class Attention(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width)
-        self.out = nn.Linear(width, width)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        batch, length, width = x.shape
-        qk, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).split((2, 1))
-        q, k = rotate(qk)
-        y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
-        return self.out(y.transpose(1, 2).reshape(batch, length, width))
+def norm(x: torch.Tensor, gain: torch.Tensor | None = None) -> torch.Tensor:
+    """Layer normalisation over the channels, without bias."""
+    return F.layer_norm(x, x.shape[-1:], gain)
 
 
-class Block(nn.Module):
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.norm_1 = nn.LayerNorm(width)
-        self.attention = Attention(width, heads)
-        self.norm_2 = nn.LayerNorm(width)
-        self.up = nn.Linear(width, 4 * width)
-        self.down = nn.Linear(4 * width, width)
+def attention(x: torch.Tensor, qkv: torch.Tensor, out: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Causal attention with one head; qkv is (3, width, width), out is (1, width, width), bias is (4, width)."""
+    batch, length, width = x.shape
+    qkv = F.linear(x, qkv.flatten(0, 1), bias[:3].flatten())
+    qk, v = qkv.view(batch, length, 3, 1, width).permute(2, 0, 3, 1, 4).split((2, 1))
+    q, k = rotate(norm(qk))
+    y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
+    return F.linear(y.view(batch, length, width), out[0], bias[3])
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = x + self.attention(self.norm_1(x))
-        return x + self.down(F.gelu(self.up(self.norm_2(x))))
+
+def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Two layers, the hidden one several times as wide; up and down are (times, width, width), bias is (5, width)."""
+    hidden = F.gelu(F.linear(x, up.flatten(0, 1), bias[:4].flatten())).flatten(0, 1)
+    return torch.addmm(bias[4], hidden, down.flatten(0, 1)).view_as(x)
 
 
 class Model(nn.Module):
@@ -85,30 +78,37 @@ class Model(nn.Module):
         width, layers = size["width"], size["layers"]
         self.embedding = nn.Embedding(vocabulary, width)
         self.head = nn.Linear(width, vocabulary, bias=False)
-        self.blocks = nn.ModuleList(Block(width, size["heads"]) for _ in range(layers))
-        self.norm = nn.LayerNorm(width)
-        for name, parameter in self.named_parameters():
-            if name.endswith(("bias", "out.weight", "down.weight", "head.weight")):
-                nn.init.zeros_(parameter)
-            elif parameter.ndim == 2:
-                nn.init.normal_(parameter, std=1.0 if name.startswith("embedding") else 0.5 / math.sqrt(width))
+        # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
+        self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        self.gains = nn.Parameter(torch.ones(layers, 2, width))
+        self.gain = nn.Parameter(torch.ones(width))
+        self.biases = nn.Parameter(torch.zeros(layers, 9, width))  # as the squares: 3, 1, 4, but 1 for down
+        nn.init.normal_(self.embedding.weight)
+        nn.init.zeros_(self.head.weight)
+        with torch.no_grad():
+            for squares in self.squares:
+                _, out, _, down = squares.split(PARTS)
+                out.zero_()
+                down.zero_()
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
-        x = F.layer_norm(self.embedding(tokens), self.embedding.weight.shape[-1:])
-        for block in self.blocks:
-            x = block(x)
-        return self.head(self.norm(x))
+        x = norm(self.embedding(tokens))
+        for squares, bias, gain in zip(self.squares.unbind(), self.biases.unbind(), self.gains.unbind(), strict=True):
+            qkv, out, up, down = squares.split(PARTS)
+            x = x + attention(norm(x, gain[0]), qkv, out, bias[:4])
+            x = x + mlp(norm(x, gain[1]), up, down, bias[4:])
+        return self.head(norm(x, self.gain))
 
 
 # ---- optimiser ------------------------------------------------------------------------------------------------------
 
 
-class AdamW:
-    """Adam with decoupled weight decay, written out; the library's loads a compiler front end, a second of CPU time."""
+class Adam:
+    """Adam, written out; the library's loads a compiler front end, a second of CPU time."""
 
-    def __init__(self, parameters: list[nn.Parameter], lr: float, decay: float) -> None:
-        self.parameters, self.lr, self.decay, self.count = parameters, lr, decay, 0
+    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+        self.parameters, self.lr, self.count = parameters, lr, 0
         self.means = [torch.zeros_like(parameter) for parameter in parameters]
         self.squares = [torch.zeros_like(parameter) for parameter in parameters]
 
@@ -121,7 +121,34 @@ class AdamW:
             mean.lerp_(gradient, 0.1)
             square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
             spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
-            parameter.mul_(1 - lr * self.decay).addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
+            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
+
+
+def orthogonal(x: torch.Tensor) -> torch.Tensor:
+    """The nearest semi-orthogonal matrices to a stack of squares, roughly, by three quintic Newton-Schulz steps."""
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
+    for _ in range(3):
+        square = torch.bmm(x, x.mT)
+        polynomial = torch.baddbmm(square, square, square, beta=-4.7750, alpha=2.0315)
+        x = torch.baddbmm(x, polynomial, x, beta=3.4445)
+    return x
+
+
+class Muon:
+    """Momentum whose update is orthogonalised, on all the squares of the blocks at once."""
+
+    def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
+        self.squares, self.lr, self.momentum = squares, lr, momentum
+        self.average = torch.zeros_like(squares)
+        self.scale = torch.ones(squares.size(1), 1, 1)
+        self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
+
+    @torch.no_grad()
+    def step(self, factor: float) -> None:
+        gradient = self.squares.grad
+        self.average.lerp_(gradient, 1 - self.momentum)
+        update = orthogonal(self.average.flatten(0, 1)).view_as(gradient)
+        self.squares.addcmul_(update, self.scale, value=-self.lr * factor)
 
 
 # ---- training -------------------------------------------------------------------------------------------------------
@@ -141,11 +168,11 @@ def train(data: Path, out: Path, seed: int) -> None:
     batch, context, steps = size["batch"], size["context"], size["steps"]
 
     model = Model(meta["vocab_size"], size)
-    others = [p for name, p in model.named_parameters() if not name.startswith(("embedding", "head"))]
     optimisers = [
-        AdamW([model.embedding.weight], EMBEDDING_RATE, 0.0),
-        AdamW([model.head.weight], HEAD_RATE, 0.0),
-        AdamW(others, LEARNING_RATE, WEIGHT_DECAY),
+        Adam([model.embedding.weight], EMBEDDING_RATE),
+        Adam([model.head.weight], HEAD_RATE),
+        Adam([model.gains, model.gain, model.biases], VECTOR_RATE),
+        Muon(model.squares, MUON_RATE, 0.95),
     ]
     for step in range(steps):
         starts = torch.randint(len(tokens) - context, (batch, 1))
@@ -154,7 +181,6 @@ def train(data: Path, out: Path, seed: int) -> None:
         loss = F.cross_entropy(logits.flatten(0, 1), window[:, 1:].flatten())
         model.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         for optimiser in optimisers:
             optimiser.step(schedule(step, steps))
         report(step + 1, steps, loss)

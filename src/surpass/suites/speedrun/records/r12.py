@@ -1,8 +1,8 @@
-"""Record 12: one block less, short sequences first.
+"""Record 12: rates for a short run, no gains, no biases.
 
-The first things that a model learns need little depth and no long context. Within this budget the last block costs
-more time in every step than it saves in steps; and a first third of the steps runs on sequences of a quarter of the
-length, a second on half, the number of tokens in a step unchanged.
+Rates and memories were chosen when a run had several times the steps. A short run bears higher rates everywhere; a
+shorter memory (0.9 in Muon, 0.8 in Adam) follows the gradient better, and the rate falls over three quarters of the
+run. Nothing misses gains and biases any more: they go.
 
     python r12.py DATA OUT SEED
 """
@@ -20,16 +20,15 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 900},
-    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 99},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 803},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 75},
 }
-EMBEDDING_RATE = 0.05
-HEAD_RATE = 0.01
+EMBEDDING_RATE = 0.15
+HEAD_RATE = 0.02
 PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
-VECTOR_RATE = 8e-3  # gains and biases
-MUON_RATE = 0.03  # matrices inside the blocks
+MUON_RATE = 0.05  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
-COOLDOWN = 0.5  # share of the steps
+COOLDOWN = 0.75  # share of the steps
 
 
 # ---- model ----------------------------------------------------------------------------------------------------------
@@ -50,25 +49,23 @@ def rotate(x: torch.Tensor) -> torch.Tensor:
     return torch.addcmul(x * cos, torch.cat((b, a), dim=-1), sin)
 
 
-def norm(x: torch.Tensor, gain: torch.Tensor | None = None) -> torch.Tensor:
-    """Layer normalisation over the channels, without bias."""
-    return F.layer_norm(x, x.shape[-1:], gain)
+def norm(x: torch.Tensor) -> torch.Tensor:
+    """Layer normalisation without gain or bias: one fused kernel, nothing to learn."""
+    return F.layer_norm(x, x.shape[-1:])
 
 
-def attention(x: torch.Tensor, qkv: torch.Tensor, out: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """Causal attention with one head; qkv is (3, width, width), out is (1, width, width), bias is (4, width)."""
+def attention(x: torch.Tensor, qkv: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """Causal attention with one head; qkv is (3, width, width), out is (1, width, width)."""
     batch, length, width = x.shape
-    qkv = F.linear(x, qkv.flatten(0, 1), bias[:3].flatten())
-    qk, v = qkv.view(batch, length, 3, 1, width).permute(2, 0, 3, 1, 4).split((2, 1))
+    qk, v = F.linear(x, qkv.flatten(0, 1)).view(batch, length, 3, 1, width).permute(2, 0, 3, 1, 4).split((2, 1))
     q, k = rotate(norm(qk))
     y = F.scaled_dot_product_attention(q, k, v[0], is_causal=True)
-    return F.linear(y.view(batch, length, width), out[0], bias[3])
+    return F.linear(y.view(batch, length, width), out[0])
 
 
-def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """Two layers, the hidden one several times as wide; up and down are (times, width, width), bias is (5, width)."""
-    hidden = F.gelu(F.linear(x, up.flatten(0, 1), bias[:4].flatten())).flatten(0, 1)
-    return torch.addmm(bias[4], hidden, down.flatten(0, 1)).view_as(x)
+def mlp(x: torch.Tensor, up: torch.Tensor, down: torch.Tensor) -> torch.Tensor:
+    """Two layers, the hidden one several times as wide; up and down are (times, width, width)."""
+    return F.gelu(F.linear(x, up.flatten(0, 1))) @ down.flatten(0, 1)
 
 
 class Model(nn.Module):
@@ -79,9 +76,6 @@ class Model(nn.Module):
         self.head = nn.Linear(width, vocabulary, bias=False)
         # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
         self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
-        self.gains = nn.Parameter(torch.ones(layers, 2, width))
-        self.gain = nn.Parameter(torch.ones(width))
-        self.biases = nn.Parameter(torch.zeros(layers, 9, width))  # as the squares: 3, 1, 4, but 1 for down
         nn.init.normal_(self.embedding.weight)
         nn.init.zeros_(self.head.weight)
         with torch.no_grad():
@@ -93,11 +87,11 @@ class Model(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
         x = norm(self.embedding(tokens))
-        for squares, bias, gain in zip(self.squares.unbind(), self.biases.unbind(), self.gains.unbind(), strict=True):
+        for squares in self.squares.unbind():
             qkv, out, up, down = squares.split(PARTS)
-            x = x + attention(norm(x, gain[0]), qkv, out, bias[:4])
-            x = x + mlp(norm(x, gain[1]), up, down, bias[4:])
-        return self.head(norm(x, self.gain))
+            x = x + attention(norm(x), qkv, out)
+            x = x + mlp(norm(x), up, down)
+        return self.head(norm(x))
 
 
 # ---- optimiser ------------------------------------------------------------------------------------------------------
@@ -117,10 +111,10 @@ class Adam:
         lr = self.lr * factor
         for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
             gradient = parameter.grad
-            mean.lerp_(gradient, 0.1)
+            mean.lerp_(gradient, 0.2)
             square.mul_(0.95).addcmul_(gradient, gradient, value=0.05)
             spread = (square / (1 - 0.95**self.count)).sqrt_().add_(1e-8)
-            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.9**self.count))
+            parameter.addcdiv_(mean, spread, value=-lr / (1 - 0.8**self.count))
 
 
 def orthogonal(x: torch.Tensor) -> torch.Tensor:
@@ -170,8 +164,7 @@ def train(data: Path, out: Path, seed: int) -> None:
     optimisers = [
         Adam([model.embedding.weight], EMBEDDING_RATE),
         Adam([model.head.weight], HEAD_RATE),
-        Adam([model.gains, model.gain, model.biases], VECTOR_RATE),
-        Muon(model.squares, MUON_RATE, 0.95),
+        Muon(model.squares, MUON_RATE, 0.9),
     ]
     for step in range(steps):
         shrink = 4 if step < steps * 0.35 else 2 if step < steps * 0.65 else 1

@@ -1,8 +1,7 @@
-"""Record 15: MLPs that look one position back, and no attention in the first block.
+"""Record 15: attention in the last block alone.
 
-The same trick inside the blocks: what goes into an MLP is mixed with what stands one position earlier, with a learned
-share for each channel that starts at nothing. Each such mix reaches one position farther back than what it
-gets, and attention is left with what is farther away.
+What the first blocks have to know lies a few positions back, and the mixes reach that far: only the last block
+attends. The squares of the other blocks' attention are gone, from memory and from the optimiser.
 
     python r15.py DATA OUT SEED
 """
@@ -20,12 +19,13 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 525},
+    "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 508},
     "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 58},
 }
 EMBEDDING_RATE = 0.15
 HEAD_RATE = 0.02
-PARTS = (3, 1, 4, 4)  # squares of a block: queries, keys and values; out; up; down
+ATTENTION = (3, 1)  # squares of the one attention: queries, keys and values; out
+MLP = (4, 4)  # squares of each MLP: up; down
 MUON_RATE = 0.05  # matrices inside the blocks
 WARMUP = 0.05  # share of the steps
 SHARE_RATE = 0.05  # shares of earlier positions
@@ -84,24 +84,24 @@ class Model(nn.Module):
         width, layers = size["width"], size["layers"]
         self.embedding = nn.Embedding(vocabulary, width)
         self.head = nn.Linear(width, vocabulary, bias=False)
-        # All matrices of all blocks, as squares: 3 for queries, keys and values, 1 out, 4 up, 4 down.
-        self.squares = nn.Parameter(torch.randn(layers, sum(PARTS), width, width) * 0.5 / math.sqrt(width))
+        # All matrices as squares: those of the attention, then those of every MLP.
+        self.parts = ATTENTION + layers * MLP
+        self.squares = nn.Parameter(torch.randn(sum(self.parts), width, width) * 0.5 / math.sqrt(width))
         self.nearby = nn.Parameter(torch.tensor([[0.3], [0.0]]).repeat(1, width))
         self.shares = nn.Parameter(torch.zeros(layers, 1, width))
         nn.init.normal_(self.embedding.weight)
         nn.init.zeros_(self.head.weight)
         with torch.no_grad():
-            for squares in self.squares:
-                _, out, _, down = squares.split(PARTS)
-                out.zero_()
-                down.zero_()
+            for part in self.squares.split(self.parts)[1::2]:  # out, and each down
+                part.zero_()
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) tokens -> (B, T, vocabulary) logits."""
         x = norm(smear(self.embedding(tokens), self.nearby))
-        for depth, (squares, share) in enumerate(zip(self.squares.unbind(), self.shares.unbind(), strict=True)):
-            qkv, out, up, down = squares.split(PARTS)
-            if depth:
+        qkv, out, *mlps = self.squares.split(self.parts)
+        for depth, share in enumerate(self.shares.unbind()):
+            up, down = mlps[2 * depth : 2 * depth + 2]
+            if depth == len(self.shares) - 1:
                 x = x + attention(norm(x), qkv, out)
             x = x + mlp(smear(norm(x), share), up, down)
         return self.head(norm(x))
@@ -141,19 +141,20 @@ def orthogonal(x: torch.Tensor) -> torch.Tensor:
 
 
 class Muon:
-    """Nesterov momentum whose update is orthogonalised, on all the squares of the blocks at once."""
+    """Nesterov momentum whose update is orthogonalised, on all squares at once."""
 
-    def __init__(self, squares: nn.Parameter, lr: float, momentum: float) -> None:
+    def __init__(self, squares: nn.Parameter, parts: tuple[int, ...], lr: float, momentum: float) -> None:
         self.squares, self.lr, self.momentum = squares, lr, momentum
         self.average = torch.zeros_like(squares)
-        self.scale = torch.ones(squares.size(1), 1, 1)
-        self.scale[-PARTS[-1] :] = 0.5  # the squares of `down` add up in one output
+        self.scale = torch.ones(len(squares), 1, 1)
+        for down in self.scale.split(parts)[3::2]:
+            down.fill_(0.5)  # the squares of `down` add up in one output
 
     @torch.no_grad()
     def step(self, factor: float) -> None:
         gradient = self.squares.grad
         self.average.lerp_(gradient, 1 - self.momentum)
-        update = orthogonal(gradient.lerp_(self.average, self.momentum).flatten(0, 1)).view_as(gradient)
+        update = orthogonal(gradient.lerp_(self.average, self.momentum))
         self.squares.addcmul_(update, self.scale, value=-self.lr * factor)
 
 
@@ -178,7 +179,7 @@ def train(data: Path, out: Path, seed: int) -> None:
         Adam([model.embedding.weight], EMBEDDING_RATE),
         Adam([model.head.weight], HEAD_RATE),
         Adam([model.nearby, model.shares], SHARE_RATE),
-        Muon(model.squares, MUON_RATE, 0.9),
+        Muon(model.squares, model.parts, MUON_RATE, 0.9),
     ]
     for step in range(steps):
         shrink = 4 if step < steps * 0.35 else 2 if step < steps * 0.65 else 1

@@ -35,7 +35,7 @@ def test_null_is_zero_and_oracle_is_one(surpass, tmp_path: Path):
     for module in NEEDED:
         pytest.importorskip(module)
     where = str(tmp_path / "e")
-    task = "speedrun/r15-reproduce@micro"
+    task = "speedrun/r14-reproduce@micro"
     ran = surpass("run", "-t", task, "-a", "nop", "-a", "oracle", "--hints", "pseudocode,paper", "-o", where, "--json")
     assert ran.code == 0, ran.err
     rows = {row["agent"]: row for row in surpass("report", where, "--json").json()}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FILE", "calibrate", "print_calibration"]
 
-FILE = "calibration.json"
+FILE, RUNS = "calibration.json", "runs.jsonl"
 """What is written into the output folder."""
 
 
@@ -33,16 +33,24 @@ def calibrate(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for calibration.json and progression.svg.")],
     profile: Profile = "",
     tier: Annotated[str, typer.Option("--tier", help="final, or feedback to size records by.")] = "final",
-    rounds: Annotated[int, typer.Option("--rounds", min=2, help="Paired runs, with fresh seeds, of each step.")] = 3,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            "--rounds", min=2, help="Paired runs, with fresh seeds, of each step; short ones up to 4 times as many."
+        ),
+    ] = 3,
     tasks: TaskFolders = None,
     workers: Annotated[int, typer.Option("--concurrency", "-n", min=0, help="Pairs at once; 0: one a core.")] = 0,
     unsafe: Unsafe = False,
     json: Json = False,
 ) -> None:
-    """Measure every record beside the next one: times, spreads, pass rates, and whether the ladder's rules hold."""
+    """Measure every record beside the next one: times, spreads, pass rates, and whether the ladder's rules hold.
+
+    An interrupted calibration goes on where it was when it is called again with the same folder.
+    """
     from surpass.sandbox import open_sandbox, require_safe
     from surpass.task import Tier, UnknownNameError
-    from surpass.verdict import summarise
+    from surpass.verdict import source_of, summarise
     from surpass.web import progression_svg
 
     if tier not in (Tier.FEEDBACK, Tier.FINAL):
@@ -53,8 +61,13 @@ def calibrate(
         require_safe(sandbox)
     ladder[0].require_complete()
     output.mkdir(parents=True, exist_ok=True)
-    notes.print(f"{len(ladder) * rounds} pairs of training runs")
-    runs = _run(ladder, sandbox, output, Tier(tier), rounds, workers or os.cpu_count() or 1)
+    notes.print(
+        f"{len(ladder) * rounds} pairs of training runs, then more where runs are short or noise hides the saving"
+    )
+    known = _known(output / RUNS, {task.name: source_of(task, Tier(tier)) for task in ladder})
+    if known:
+        notes.print(f"{len(known)} of them are there already")
+    runs = _run(ladder, known, sandbox, output, Tier(tier), rounds, workers or os.cpu_count() or 1)
     found = summarise(ladder, runs, {task.name: _records(task) for task in ladder})
     document = _document(found, tier, rounds)
     (output / FILE).write_text(json_module.dumps(document, indent=2) + "\n", encoding="utf-8")
@@ -65,18 +78,45 @@ def calibrate(
         raise typer.Exit(ExitCode.NOT_PASSED)
 
 
-def _run(ladder: list[Task], sandbox: Sandbox, output: Path, tier: Tier, rounds: int, workers: int) -> list[PairRun]:
-    """All pairs; each is told and appended to runs.jsonl as it ends, so that an interrupted calibration leaves them."""
+def _known(path: Path, sources: dict[str, str]) -> list[PairRun]:
+    """What an interrupted calibration of the same ladder left; a last line that was cut off is ignored."""
+    from surpass.task import TaskError
+    from surpass.verdict import PairRun
+
+    known: list[PairRun] = []
+    for line in path.read_text("utf-8").splitlines() if path.is_file() else []:
+        try:
+            known.append(PairRun.of(json_module.loads(line)))
+        except (KeyError, TypeError, ValueError):
+            continue
+    if any(sources.get(run.task) != run.source for run in known):
+        raise TaskError(f"{path} holds runs of other scripts or of another tier; choose another folder")
+    whole = path.with_suffix(".new")  # without the line that was cut off, or the next one would continue it
+    whole.write_text("".join(map(_row, known)), encoding="utf-8")
+    whole.replace(path)
+    return known
+
+
+def _row(run: PairRun) -> str:
+    return json_module.dumps(dataclasses.asdict(run)) + "\n"
+
+
+def _run(
+    ladder: list[Task], known: list[PairRun], sandbox: Sandbox, output: Path, tier: Tier, rounds: int, workers: int
+) -> list[PairRun]:
+    """All pairs; each is told and appended to runs.jsonl as it ends."""
     from surpass.verdict import calibrate_ladder
 
     def told(run: PairRun) -> None:
-        with (output / "runs.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json_module.dumps(dataclasses.asdict(run)) + "\n")
+        with (output / RUNS).open("a", encoding="utf-8") as file:
+            file.write(_row(run))
         spent = f"{run.seconds[0]:.1f} -> {run.seconds[1]:.1f} s, loss {run.loss[0]:.4f} -> {run.loss[1]:.4f}"
         notes.print(f"{run.task} round {run.round + 1}: {spent}", markup=False, soft_wrap=True)
 
     with tempfile.TemporaryDirectory(dir=output, prefix=".work-") as place:
-        return calibrate_ladder(ladder, sandbox, Path(place), tier=tier, rounds=rounds, workers=workers, done=told)
+        return calibrate_ladder(
+            ladder, sandbox, Path(place), tier=tier, rounds=rounds, workers=workers, known=known, done=told
+        )
 
 
 def _transitions(tasks: list[Task]) -> list[Task]:

@@ -1,6 +1,6 @@
 """What the harness concludes about a submission. Candidate code never runs where this package runs."""
 
-from surpass.verdict.calibrate import LadderCalibration, PairRun, summarise
+from surpass.verdict.calibrate import LadderCalibration, PairRun, source_of, summarise
 from surpass.verdict.calibrate import calibrate as calibrate_ladder
 from surpass.verdict.candidate import candidate_environment, candidate_limits, rejection_of
 from surpass.verdict.data import TierData, hidden_seed
@@ -32,6 +32,7 @@ __all__ = [
     "judge_solution",
     "rejection_of",
     "scorecard_of",
+    "source_of",
     "stage_solution",
     "summarise",
     "workspace_mounts",

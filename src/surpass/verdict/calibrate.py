@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
+from typing import Any
 
 from surpass.guard.removal import remove_tree
 from surpass.measure import Progress, envelope_of
@@ -27,9 +28,24 @@ from surpass.verdict.data import TierData, prepare
 from surpass.verdict.errors import VerdictError
 from surpass.verdict.examine import examine
 
-__all__ = ["LadderCalibration", "PairRun", "RecordFigures", "Rules", "TransitionFigures", "calibrate", "summarise"]
+__all__ = [
+    "LadderCalibration",
+    "PairRun",
+    "RecordFigures",
+    "Rules",
+    "TransitionFigures",
+    "calibrate",
+    "source_of",
+    "summarise",
+]
 
 ENVELOPE_SHARES = (0.25, 0.5, 0.75, 0.9)
+SHORT = 0.25
+"""A transition whose pair takes less than this share of the longest pair's time is run more often, for no more time;"""
+MOST_TIMES = 4
+"""at most this many times as often: short runs scatter more and cost little."""
+MOST_ROUNDS = 16
+"""At most this many times as often as asked for is a transition run that noise leaves undecided."""
 ENVELOPE_MARGIN = 0.25
 """Nats above the worst record's training loss: a different schedule may lag behind all records for a while."""
 
@@ -51,11 +67,24 @@ class PairRun:
     """Two neighbouring records, trained side by side once with one seed."""
 
     task: str
+    source: str
+    """As `source_of`: runs of another one are not comparable."""
     round: int
     seconds: tuple[float, float]
     steps: tuple[int, int]
     loss: tuple[float, float]
     progress: tuple[Progress, Progress]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> PairRun:
+        """From the row that `dataclasses.asdict` made of one.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
+        curves = [Progress(c["steps"], [(x, y) for x, y in c["points"]], c["spent_s"]) for c in row["progress"]]
+        (sa, sb), (na, nb), (la, lb), (ca, cb) = row["seconds"], row["steps"], row["loss"], curves
+        return cls(str(row["task"]), str(row["source"]), int(row["round"]), (sa, sb), (na, nb), (la, lb), (ca, cb))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,26 +154,74 @@ def calibrate(
     tier: Tier = Tier.FINAL,
     rounds: int,
     workers: int,
+    known: Sequence[PairRun] = (),
     done: Callable[[PairRun], None] = lambda _: None,
 ) -> list[PairRun]:
     """Run every transition `rounds` times, one pair a core at a time; rounds outermost, so that drift hits all alike.
+
+    Some are then run more often; see `wanted`. `known` are runs of an earlier, interrupted calibration.
 
     Raises:
         VerdictError: a record does not run here, or its export is refused.
         PreparationError, SandboxError: as `prepare` and the sandbox.
     """
     data = {task.name: prepare(task, tier, 0, place / "data" / _data_key(task), sandbox) for task in tasks}
-    jobs = [(task, number) for number in range(rounds) for task in tasks]
+    sources = {task.name: source_of(task, tier) for task in tasks}
     lock = threading.Lock()
+    runs = list(known)
 
     def work(job: tuple[Task, int]) -> PairRun:
-        run = _pair(*job, data[job[0].name], sandbox, place)
+        task, number = job
+        run = _pair(task, number, data[task.name], sandbox, place, source=sources[task.name])
         with lock:
             done(run)
         return run
 
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, jobs))
+        while jobs := wanted(tasks, runs, rounds):
+            runs += pool.map(work, jobs)
+    return runs
+
+
+def wanted(tasks: Sequence[Task], runs: Sequence[PairRun], rounds: int) -> list[tuple[Task, int]]:
+    """The pairs that are to be run next, as task and round; empty when every transition has enough. Pure.
+
+    First `rounds` of each. Then short ones up to four times as often, by their time alone. Then, as a sequential rule,
+    those whose saving is large enough but not yet clear of the noise, `rounds` more at a time, up to 16 times as often.
+    """
+    mine = {task.name: {run.round: run for run in runs if run.task == task.name} for task in tasks}
+    if first := [(task, n) for n in range(rounds) for task in tasks if n not in mine[task.name]]:
+        return first
+    factors = times_as_often(run for run in runs if run.round < rounds)
+    counts = {name: rounds * factor for name, factor in factors.items()}
+    last = max(counts.values())
+    if more := [(t, n) for n in range(last) for t in tasks if n < counts[t.name] and n not in mine[t.name]]:
+        return more
+    open_ones = [task for task in tasks if _is_open(task, list(mine[task.name].values()), rounds)]
+    return [
+        (task, n) for n in range(MOST_ROUNDS * rounds) for task in open_ones if _is_next(n, mine[task.name], rounds)
+    ]
+
+
+def _is_next(number: int, mine: Mapping[int, PairRun], rounds: int) -> bool:
+    return number not in mine and number < (len(mine) // rounds + 1) * rounds
+
+
+def _is_open(task: Task, runs: Sequence[PairRun], rounds: int) -> bool:
+    """Whether more rounds may still decide: the saving is large enough, its standard error not yet small enough."""
+    rules = Rules()
+    found = _transition(task, runs, ("", ""), rules)
+    return not found.holds and found.saving >= rules.saving and len(runs) < MOST_ROUNDS * rounds
+
+
+def times_as_often(runs: Iterable[PairRun]) -> dict[str, int]:
+    """How many times as often as the longest one each transition is to run, by the mean time of its pairs. Pure."""
+    seconds: dict[str, list[float]] = {}
+    for run in runs:
+        seconds.setdefault(run.task, []).append(sum(run.seconds))
+    means = {name: fmean(values) for name, values in seconds.items()}
+    longest = max(means.values())
+    return {name: max(1, min(MOST_TIMES, int(SHORT * longest / mean))) for name, mean in means.items()}
 
 
 def _data_key(task: Task) -> str:
@@ -152,7 +229,12 @@ def _data_key(task: Task) -> str:
     return "shared" if task.spec.fixed_data else task.id
 
 
-def _pair(task: Task, number: int, data: TierData, sandbox: Sandbox, place: Path) -> PairRun:
+def source_of(task: Task, tier: Tier) -> str:
+    """What was run, and on which text: the digest of the task's package, and the tier."""
+    return f"{task.digest} {tier}"
+
+
+def _pair(task: Task, number: int, data: TierData, sandbox: Sandbox, place: Path, *, source: str) -> PairRun:
     folder = place / f"{task.id}-{number}"
     sources = {BASELINE: task.start, HUMAN: task.solution("oracle")}
     try:
@@ -166,6 +248,7 @@ def _pair(task: Task, number: int, data: TierData, sandbox: Sandbox, place: Path
     before, after = timed[BASELINE], timed[HUMAN]
     return PairRun(
         task=task.name,
+        source=source,
         round=number,
         seconds=(before.spent_s, after.spent_s),
         steps=(before.progress.steps, after.progress.steps),

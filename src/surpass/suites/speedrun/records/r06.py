@@ -22,7 +22,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "heads": 4, "context": 128, "batch": 8, "steps": 1440},
-    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 250},
+    "micro": {"width": 32, "layers": 4, "heads": 4, "context": 64, "batch": 8, "steps": 242},
 }
 LEARNING_RATE = 8e-3
 WARMUP = 0.05  # share of the steps

@@ -20,7 +20,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1640},
-    "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 240},
+    "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 226},
 }
 LEARNING_RATE = 8e-3
 WARMUP = 0.05  # share of the steps

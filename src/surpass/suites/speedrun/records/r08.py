@@ -21,7 +21,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1315},
-    "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 168},
+    "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 153},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01

@@ -22,7 +22,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 905},
-    "micro": {"width": 32, "layers": 4, "context": 64, "batch": 8, "steps": 124},
+    "micro": {"width": 32, "layers": 4, "context": 64, "batch": 8, "steps": 116},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01

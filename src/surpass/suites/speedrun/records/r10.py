@@ -20,7 +20,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 4, "context": 128, "batch": 8, "steps": 811},
-    "micro": {"width": 32, "layers": 4, "context": 64, "batch": 8, "steps": 107},
+    "micro": {"width": 32, "layers": 4, "context": 64, "batch": 8, "steps": 104},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01

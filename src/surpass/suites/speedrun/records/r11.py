@@ -21,7 +21,7 @@ from torch import nn
 
 SIZES = {
     "full": {"width": 64, "layers": 3, "context": 128, "batch": 8, "steps": 900},
-    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 99},
+    "micro": {"width": 32, "layers": 3, "context": 64, "batch": 8, "steps": 93},
 }
 EMBEDDING_RATE = 0.05
 HEAD_RATE = 0.01

@@ -61,6 +61,7 @@ def _measure(experiment: Experiment, sandbox: Sandbox, attempts: int) -> dict[st
             judge=judge,
             journal=experiment.journal,
             folder=folder,
+            origin=task.start,
             used_seconds=0.0,
         )
         overheads = asyncio.run(_attempts(bench, task.start, experiment, trial.plan.id, attempts))

@@ -2,7 +2,7 @@
 
 from surpass.agent._types import Agent, AttemptRecord, BudgetExhausted, Feedback, Workbench
 from surpass.agent.controls import SolutionFailed
-from surpass.agent.registry import BUILT_IN, AgentError, build, check_name
+from surpass.agent.registry import BUILT_IN, AgentError, about_agents, build, check_name, known_agents
 
 __all__ = [
     "BUILT_IN",
@@ -13,6 +13,8 @@ __all__ = [
     "Feedback",
     "SolutionFailed",
     "Workbench",
+    "about_agents",
     "build",
     "check_name",
+    "known_agents",
 ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from surpass.sandbox import Completed
 
@@ -79,6 +79,20 @@ class Workbench(Protocol):
         Raises:
             BudgetExhausted: no attempt or no time is left.
         """
+
+    async def restore(self, attempt: int) -> None:
+        """Put the workspace back to what was handed in as that attempt; 0 is where the trial began.
+
+        Raises:
+            KeyError: there is no such attempt, or it could not be sealed.
+        """
+
+    @property
+    def memory(self) -> Sequence[Mapping[str, Any]]:
+        """What has been remembered in this trial, earlier runs of an interrupted trial included; oldest first."""
+
+    def remember(self, entry: Mapping[str, Any]) -> None:
+        """Keep something for good, before the next step: a document of plain JSON values."""
 
     def log(self, message: str) -> None:
         """Add a line to the trial's transcript."""

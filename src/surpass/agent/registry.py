@@ -1,8 +1,13 @@
-"""From the name on the command line to an agent: `nop`, `tuner:trials=30`, `package.module:Class`."""
+"""From the name on the command line to an agent: `nop`, `tuner:trials=30`, `package.module:Class`.
+
+Agents that are built on this floor are named here. Those that need what lies above, and those of other packages, are
+entry points of the group `surpass.agents`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -12,17 +17,40 @@ from surpass.agent.controls import SolutionAgent
 from surpass.agent.tuner import TunerAgent
 from surpass.task import Task, nearest
 
-__all__ = ["BUILT_IN", "AgentError", "build", "check_name"]
+__all__ = ["BUILT_IN", "AgentError", "about_agents", "build", "check_name", "known_agents"]
 
-BUILT_IN: dict[str, Callable[..., Agent]] = {
-    "nop": lambda task: SolutionAgent("nop", task, "null"),
-    "oracle": lambda task: SolutionAgent("oracle", task, "oracle"),
-    "tuner": TunerAgent,
-}
+
+def _nop(task: Task) -> Agent:
+    """Control: hands in the unchanged start, which must score 0."""
+    return SolutionAgent("nop", task, "null")
+
+
+def _oracle(task: Task) -> Agent:
+    """Control: hands in the reference, which must score 1."""
+    return SolutionAgent("oracle", task, "oracle")
+
+
+BUILT_IN: dict[str, Callable[..., Agent]] = {"nop": _nop, "oracle": _oracle, "tuner": TunerAgent}
+GROUP = "surpass.agents"
 
 
 class AgentError(Exception):
     """An agent that cannot be built."""
+
+
+def known_agents() -> list[str]:
+    """The names that can be given, import paths of one's own aside; sorted."""
+    return sorted({*BUILT_IN, *(point.name for point in importlib.metadata.entry_points(group=GROUP))})
+
+
+def about_agents() -> dict[str, str]:
+    """Each known agent with what it does in a line: the first one of its docstring.
+
+    Raises:
+        AgentError: an entry point does not import.
+    """
+    found = {name: _parsed(name)[0] for name in known_agents()}
+    return {name: (inspect.getdoc(factory) or "").partition("\n")[0] for name, factory in found.items()}
 
 
 def build(spec: str, task: Task) -> Agent:
@@ -57,17 +85,23 @@ def _parsed(spec: str) -> tuple[Callable[..., Agent], dict[str, Any]]:
     name, _, rest = spec.partition(":")
     if name in BUILT_IN:
         return BUILT_IN[name], _options(spec, rest)
+    for point in importlib.metadata.entry_points(group=GROUP, name=name):
+        return _imported(spec, point.load), _options(spec, rest)
     if not rest or "=" in rest.partition(":")[0]:
         raise AgentError(
-            f"unknown agent '{name}'{nearest(name, BUILT_IN)}; known: {', '.join(sorted(BUILT_IN))}, "
+            f"unknown agent '{name}'{nearest(name, known_agents())}; known: {', '.join(known_agents())}, "
             "or the import path of your own, module:Class"
         )
     class_name, _, options = rest.partition(":")
+    factory = _imported(spec, lambda: getattr(importlib.import_module(name), class_name))
+    return factory, _options(spec, options)
+
+
+def _imported(spec: str, load: Callable[[], Callable[..., Agent]]) -> Callable[..., Agent]:
     try:
-        factory = getattr(importlib.import_module(name), class_name)
+        return load()
     except Exception as error:  # noqa: BLE001 - importing runs foreign code, which may raise anything
         raise AgentError(f"agent '{spec}' cannot be imported: {type(error).__name__}: {error}") from None
-    return factory, _options(spec, options)
 
 
 def _options(spec: str, text: str) -> dict[str, Any]:

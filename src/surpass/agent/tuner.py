@@ -18,7 +18,9 @@ _REJECTED = -1.0
 
 
 class TunerAgent:
-    """Tunes with a tree-structured Parzen estimator, the declared defaults first.
+    """Control: searches the knobs that the start declares, without a model.
+
+    A tree-structured Parzen estimator, the declared defaults first.
 
     The sampler is seeded by the trial, so that an interrupted search, run again, proposes the same settings; those
     that were journalled are answered from the journal, and the search goes on where it stopped.

@@ -4,6 +4,7 @@ from surpass.analysis.attempts import AttemptPoint, AttemptSeries, attempt_serie
 from surpass.analysis.reading import Reading, read
 from surpass.analysis.records import InstanceRow, Overall, Row, Scoreboard
 from surpass.analysis.scoreboard import rows_json, score, scoreboard
+from surpass.analysis.trees import search_trees, tree_document
 
 __all__ = [
     "AttemptPoint",
@@ -18,4 +19,6 @@ __all__ = [
     "rows_json",
     "score",
     "scoreboard",
+    "search_trees",
+    "tree_document",
 ]

@@ -151,6 +151,8 @@ def _notes(reading: Reading, rows: Sequence[Row]) -> list[str]:
     notes: list[str] = []
     if reading.plan.reproducible:
         notes.append("The hidden data follow from --seed: anyone can repeat this run, and know its data beforehand.")
+    if reading.plan.replay:
+        notes.append(f"Nothing was measured for this: every verdict is taken from {reading.plan.replay} (--replay).")
     digests = {planned.name: planned.digest for planned in reading.plan.task}
     foreign = [t.plan.id for t in reading.trials if t.verdict and t.verdict.task_digest != digests[t.plan.task]]
     if foreign:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+import typer
+
 from surpass.cli._options import Json, Profile, Suite, TaskFolders, catalogue
 from surpass.cli._output import console, emit_json
 
 __all__ = ["list_tasks"]
 
 
-def list_tasks(suite: Suite = "", profile: Profile = "", tasks: TaskFolders = None, json: Json = False) -> None:
-    """List tasks: all that are installed, or one suite."""
+def list_tasks(
+    what: Annotated[Literal["tasks", "agents"], typer.Argument(help="tasks or agents.")] = "tasks",
+    suite: Suite = "",
+    profile: Profile = "",
+    tasks: TaskFolders = None,
+    json: Json = False,
+) -> None:
+    """List tasks: all that are installed, or one suite; or the agents that can be named."""
+    if what == "agents":
+        _list_agents(json)
+        return
     found = catalogue(tasks).select(suite=suite, profile=profile)
     if json:
         emit_json(
@@ -47,3 +60,19 @@ def list_tasks(suite: Suite = "", profile: Profile = "", tasks: TaskFolders = No
         )
     console.print(table)
     console.print(f"suites: {', '.join(catalogue(tasks).suite_names())}")
+
+
+def _list_agents(json: bool) -> None:
+    from surpass.agent import about_agents
+
+    found = about_agents()
+    if json:
+        emit_json([{"name": name, "about": about} for name, about in found.items()])
+        return
+    from rich.table import Table
+
+    table = Table("agent", "what it does", box=None, header_style="bold")
+    for name, about in found.items():
+        table.add_row(name, about)
+    console.print(table)
+    console.print("or the import path of your own: module:Class")

@@ -22,6 +22,7 @@ from surpass.cli.report import report
 from surpass.cli.resume import resume
 from surpass.cli.run import run
 from surpass.cli.show import show
+from surpass.cli.simulate import simulate
 
 __all__ = ["app", "main"]
 
@@ -34,7 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("list")(list_tasks)
-for verb in (show, check, run, resume, grade, calibrate, report, doctor):
+for verb in (show, check, run, resume, grade, calibrate, report, simulate, doctor):
     app.command()(verb)
 app.add_typer(new, name="new")
 app.add_typer(import_suite, name="import")

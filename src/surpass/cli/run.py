@@ -14,7 +14,10 @@ __all__ = ["run"]
 
 def run(
     agent: Annotated[
-        list[str], typer.Option("--agent", "-a", help="nop, oracle, tuner, or module:Class of your own; repeatable.")
+        list[str],
+        typer.Option(
+            "--agent", "-a", help="nop, oracle, tuner, a search such as aide, or module:Class of your own; repeatable."
+        ),
     ],
     suite: Suite = "",
     task: Annotated[list[str] | None, typer.Option("--task", "-t", help="One task; repeatable.")] = None,
@@ -34,6 +37,12 @@ def run(
     seed: Annotated[
         int | None, typer.Option("--seed", help="Repeat a run exactly: hidden data follow from it.", show_default=False)
     ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay", help="Use the measurements of this experiment instead of new ones.", show_default=False
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Experiment directory.", show_default="runs/<date>")
     ] = None,
@@ -47,7 +56,7 @@ def run(
     from surpass.cli._session import carry_out
     from surpass.hints import check_level
     from surpass.task import rung_of
-    from surpass.trial import create, make_plan, without_password
+    from surpass.trial import check_replay, create, make_plan, without_password
 
     if not suite and not task:
         raise typer.BadParameter("name a suite with -s or tasks with -t; `surpass list` shows them")
@@ -67,7 +76,10 @@ def run(
         unsafe=unsafe,
         reproducible=seed is not None,
         cumulative=cumulative,
+        replay=str(replay.absolute()) if replay else "",
     )
+    if replay:
+        check_replay(replay, {each.name: each.digest for each in plan.task})
     for each in selected:
         each.require_complete()
         for name in agent:

@@ -1,4 +1,4 @@
-"""`surpass show`: one task, as an author or a user wants to read it."""
+"""`surpass show`: one task, a calibration, or the searches of an experiment."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ from surpass.cli._output import console, emit_json, notes
 from surpass.cli.calibrate import FILE, print_calibration
 
 if TYPE_CHECKING:
+    from surpass.search import Tree
     from surpass.task import Task
 
 __all__ = ["show"]
 
 
 def show(
-    task: Annotated[str, typer.Argument(help="A task's id, suite/id, or folder; or a calibration's folder.")],
+    task: Annotated[
+        str, typer.Argument(help="A task's id, suite/id, or folder; or the folder of a calibration or an experiment.")
+    ],
     hints: Annotated[str, typer.Option("--hints", help="Print the prompt at this hint level instead.")] = "",
     profile: Profile = "",
     tasks: TaskFolders = None,
     json: Json = False,
 ) -> None:
-    """Show a task: instances with baseline and published SOTA, budget, source; or the prompt an agent gets."""
+    """Show a task: instances with baseline and published SOTA, budget, source; or the prompt an agent gets.
+
+    Of an experiment, the version trees of its searches.
+    """
     from surpass.hints import build_prompt
 
     if (calibration := Path(task) / FILE).is_file():
         _show_calibration(calibration, json)
+        return
+    if (Path(task) / "experiment.toml").is_file():
+        _show_searches(Path(task), json)
         return
     found = catalogue(tasks).task(task, profile=profile)
     if hints:
@@ -56,6 +65,39 @@ def _show_calibration(path: Path, json: bool) -> None:
     with contextlib.suppress(PermissionError):  # an archive may be read where it lies
         path.with_name("progression.svg").write_text(picture, encoding="utf-8")
     notes.print(f"picture: {path.with_name('progression.svg')}", soft_wrap=True, markup=False)
+
+
+def _show_searches(root: Path, json: bool) -> None:
+    """The version tree of every trial whose agent searched."""
+    from surpass.analysis import search_trees, tree_document
+    from surpass.trial import open_experiment
+
+    experiment = open_experiment(root, read_only=True)
+    try:
+        trees = search_trees(experiment)
+    finally:
+        experiment.journal.close()
+    if json:
+        emit_json({trial: tree_document(tree) for trial, tree in trees.items()})
+        return
+    for trial, tree in trees.items():
+        _print_tree(trial, tree)
+    if not trees:
+        notes.print("no agent of this experiment searched; `surpass report` shows its results")
+
+
+def _print_tree(title: str, tree: Tree) -> None:
+    from rich.text import Text
+    from rich.tree import Tree as Drawing
+
+    drawing = Drawing(Text(f"{title}: {len(tree) - 1} nodes, best {tree.best.id}", style="bold"))
+    drawn = {-1: drawing}
+    for node in tree.nodes:
+        score = f"{node.score:+.3f}" if node.score is not None else node.code or "failed"
+        style = "bold green" if node.id == tree.best.id else "red" if node.score is None else ""
+        what = f"{node.kind}: {node.change}" if node.id else "the start"
+        drawn[node.id] = drawn[node.parent].add(Text(f"{node.id} {score} {what}", style=style))
+    console.print(drawing)
 
 
 def _document(task: Task) -> dict[str, Any]:

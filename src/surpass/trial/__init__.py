@@ -13,6 +13,7 @@ from surpass.trial.experiment import Experiment, TrialFolder, create, open_exper
 from surpass.trial.journal import Attempt, Journal, Transition, Trial
 from surpass.trial.local import Ended, Engine, LocalEngine
 from surpass.trial.plan import ExperimentPlan, PlannedTask, TrialPlan, make_plan
+from surpass.trial.replay import check_replay
 from surpass.trial.runner import run_trial
 from surpass.trial.states import TERMINAL, State
 
@@ -37,6 +38,7 @@ __all__ = [
     "Trial",
     "TrialFolder",
     "TrialPlan",
+    "check_replay",
     "create",
     "execute",
     "make_plan",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -50,6 +50,15 @@ _ATTEMPTS = sa.Table(
     sa.Column("at_seconds", sa.Float, nullable=False),
     sa.Column("feedback", sa.Text, nullable=False),
     sa.Column("verdict", sa.Text, nullable=False),
+)
+
+_MEMORY = sa.Table(
+    "memory",
+    _METADATA,
+    sa.Column("experiment", sa.String, primary_key=True),
+    sa.Column("trial", sa.String, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("entry", sa.Text, nullable=False),
 )
 
 _TRANSITIONS = sa.Table(
@@ -229,6 +238,22 @@ class Journal:
         with self._begin() as connection:
             connection.execute(sa.insert(_ATTEMPTS), row)
             connection.execute(sa.update(_TRIALS).where(self._is(trial)).values(solve_seconds=attempt.at_seconds))
+
+    def memory(self, trial: str) -> list[dict[str, Any]]:
+        """What a trial's agent has remembered, oldest first."""
+        where = (_MEMORY.c.experiment == self._experiment) & (_MEMORY.c.trial == trial)
+        with self._begin() as connection:
+            rows = (
+                connection.execute(sa.select(_MEMORY.c.entry).where(where).order_by(_MEMORY.c.number)).scalars().all()
+            )
+        with _readable(trial):
+            return [dict(json.loads(row)) for row in rows]
+
+    def remember(self, trial: str, number: int, entry: Mapping[str, Any]) -> None:
+        """Journal the `number`-th thing that a trial's agent remembers."""
+        row = {"experiment": self._experiment, "trial": trial, "number": number}
+        with self._begin() as connection:
+            connection.execute(sa.insert(_MEMORY), row | {"entry": json.dumps(entry, allow_nan=False)})
 
     def _is(self, trial: str) -> sa.ColumnElement[bool]:
         return (_TRIALS.c.experiment == self._experiment) & (_TRIALS.c.id == trial)

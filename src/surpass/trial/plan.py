@@ -50,6 +50,8 @@ class ExperimentPlan(_Document):
     """True when the hidden data follow from the seed, so that whoever knows the generator can know them."""
     cumulative: bool = False
     """True when each task starts from what the same agent made of the task before it."""
+    replay: str = ""
+    """Directory of the experiment whose measurements are used instead of new ones; empty for none."""
     task: tuple[PlannedTask, ...]
 
     def predecessor(self, trial: TrialPlan) -> str | None:
@@ -106,6 +108,7 @@ def make_plan(
     unsafe: bool = False,
     reproducible: bool = False,
     cumulative: bool = False,
+    replay: str = "",
 ) -> ExperimentPlan:
     """Freeze a configuration. Agents and tasks that are named twice count once."""
     now = datetime.now(UTC)
@@ -122,6 +125,7 @@ def make_plan(
         unsafe=unsafe,
         reproducible=reproducible,
         cumulative=cumulative,
+        replay=replay,
         task=tuple(
             PlannedTask(name=name, suite=task.suite, root=task.root, profile=task.profile, digest=task.digest)
             for name, task in unique.items()

@@ -15,6 +15,7 @@ from surpass.task import Task, Tier
 from surpass.trial.errors import InfraError
 from surpass.trial.experiment import Experiment, write_atomically
 from surpass.trial.journal import Attempt, Trial
+from surpass.trial.replay import Replay
 from surpass.trial.solving import solve
 from surpass.trial.states import TERMINAL, State
 from surpass.trial.workbench import TrialWorkbench
@@ -115,7 +116,9 @@ class _Runner:
                 judge=judge,
                 journal=self._journal,
                 folder=self._folder,
+                origin=self._origin(trial),
                 used_seconds=trial.solve_seconds,
+                replay=self._replay(trial),
             )
             error = solve(trial.plan.agent, self._task, bench)
             used = bench.used_seconds()
@@ -154,11 +157,18 @@ class _Runner:
                     f"{sealed} is damaged: its content is not what was sealed; "
                     "restore it from a copy and run `surpass resume`"
                 )
-            verdict = judge.judge(sealed, trial.submission, Tier.FINAL)
+            replay = self._replay(trial)
+            verdict = (
+                judge.judge(sealed, trial.submission, Tier.FINAL) if replay is None else replay.final(trial.submission)
+            )
         if verdict.outcome is Outcome.INFRA_ERROR:
             raise InfraError(verdict.detail)
         self._journal.finish(self._id, State.JUDGING, _OUTCOMES[verdict.outcome], verdict)
         self._publish(verdict)
+
+    def _replay(self, trial: Trial) -> Replay | None:
+        source = self._experiment.plan.replay
+        return Replay.of(Path(source), trial.plan) if source else None
 
     def _publish(self, verdict: Verdict) -> None:
         write_atomically(self._folder.root / "verdict.json", json.dumps(verdict.to_dict(), indent=2) + "\n")

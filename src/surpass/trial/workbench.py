@@ -7,10 +7,12 @@ import contextlib
 import json
 import math
 import os
+import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from surpass.agent import AttemptRecord, BudgetExhausted, Feedback
 from surpass.guard import Malformed
@@ -21,6 +23,7 @@ from surpass.task import Task, Tier
 from surpass.trial.errors import InfraError, StorageError
 from surpass.trial.experiment import TrialFolder, write_atomically
 from surpass.trial.journal import Attempt, Journal
+from surpass.trial.replay import Replay
 from surpass.verdict import (
     DATA,
     WORKSPACE,
@@ -53,7 +56,9 @@ class TrialWorkbench:
         judge: Judge,
         journal: Journal,
         folder: TrialFolder,
+        origin: Path,
         used_seconds: float,
+        replay: Replay | None = None,
     ) -> None:
         self.prompt = prompt
         self.seed = seed
@@ -63,6 +68,9 @@ class TrialWorkbench:
         self._judge = judge
         self._journal = journal
         self._folder = folder
+        self._origin = origin
+        self._replay = replay
+        self._memory = journal.memory(trial)
         self._used_before = used_seconds
         self._started = time.monotonic()
         self._attempts = journal.attempts(trial)
@@ -151,7 +159,7 @@ class TrialWorkbench:
             raise BudgetExhausted("no attempt is left" if self.attempts_left() == 0 else "the solve time is used up")
         at_seconds = self.used_seconds()
         if verdict is None:
-            verdict = self._judge.judge(self._folder.submission(number), key, Tier.FEEDBACK)
+            verdict = self._measured(number, key)
         if verdict.outcome is Outcome.INFRA_ERROR:
             raise InfraError(verdict.detail)
         attempt = Attempt(number, key, note, at_seconds, self._feedback(number, verdict), verdict)
@@ -159,6 +167,46 @@ class TrialWorkbench:
         self._attempts.append(attempt)
         write_atomically(place / "feedback.json", json.dumps(verdict.to_dict(), indent=2) + "\n")
         return attempt.feedback
+
+    def _measured(self, number: int, key: str) -> Verdict:
+        if self._replay is not None:
+            return self._replay.attempt(key)
+        return self._judge.judge(self._folder.submission(number), key, Tier.FEEDBACK)
+
+    async def restore(self, attempt: int) -> None:
+        """Replace the workspace's content by that of a sealed attempt, or by what the trial began from."""
+        if attempt and not any(each.number == attempt for each in self._attempts):
+            raise KeyError(f"there is no attempt {attempt}")
+        source = self._folder.submission(attempt) if attempt else self._origin
+        if not source.is_dir():
+            raise KeyError(f"attempt {attempt} could not be sealed; it has no files to go back to")
+        async with self._turn:
+            with self._ours():
+                self._replace_workspace(source)
+
+    def _replace_workspace(self, source: Path) -> None:
+        """The folder itself stays: it is what sandboxes mount."""
+        for entry in self._folder.workspace.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                remove_tree(entry)
+            else:
+                entry.unlink()
+        shutil.copytree(
+            source, self._folder.workspace, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
+        self._sandbox.adopt(self._folder.workspace)
+
+    @property
+    def memory(self) -> Sequence[Mapping[str, Any]]:
+        """What the agent has remembered."""
+        return tuple(self._memory)
+
+    def remember(self, entry: Mapping[str, Any]) -> None:
+        """Journal an entry."""
+        document = json.loads(json.dumps(dict(entry), allow_nan=False))
+        with self._ours():
+            self._journal.remember(self._trial, len(self._memory), document)
+        self._memory.append(document)
 
     def log(self, message: str) -> None:
         """Add a line to the transcript."""

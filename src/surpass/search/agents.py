@@ -1,0 +1,75 @@
+"""The searches as agents: `aide:proposer=patchbank,nodes=12`. Options are the policy's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from surpass.agent import AgentError
+from surpass.search.loop import SearchAgent
+from surpass.search.patchbank import PatchBank, PatchError
+from surpass.search.policies import POLICIES, Policy
+from surpass.search.proposer import Proposer
+from surpass.task import Task, nearest
+
+__all__ = ["PROPOSERS", "aide", "decompose", "flat", "forest", "multi_aide", "tree"]
+
+PROPOSERS: dict[str, Callable[[Task], Proposer]] = {"patchbank": PatchBank}
+
+
+def _search(policy: str, task: Task, *, proposer: str = "patchbank", nodes: int = 20, **options: Any) -> SearchAgent:
+    if proposer not in PROPOSERS:
+        raise AgentError(f"unknown proposer '{proposer}'{nearest(proposer, PROPOSERS)}; known: {', '.join(PROPOSERS)}")
+    try:
+        return SearchAgent(policy, _policy(policy, task, options), PROPOSERS[proposer](task), nodes=nodes)
+    except (PatchError, ValueError) as error:
+        raise AgentError(str(error)) from None
+
+
+def _policy(name: str, task: Task, options: dict[str, Any]) -> Policy:
+    kind = POLICIES[name]
+    if name == "decompose":
+        options = {
+            "steps": tuple(step.id for step in task.spec.step),
+            "requires": {step.id: tuple(step.requires) for step in task.spec.step},
+            **options,
+        }
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    for option in options:
+        if option not in known:
+            raise AgentError(
+                f"{name} has no option '{option}'{nearest(option, known)}; it has proposer, nodes, "
+                + ", ".join(sorted(known))
+            )
+    return kind(**options)
+
+
+def flat(task: Task, **options: Any) -> SearchAgent:
+    """Search: best of N independent drafts."""
+    return _search("flat", task, **options)
+
+
+def tree(task: Task, **options: Any) -> SearchAgent:
+    """Search: one tree, best first or depth first, several children an expansion."""
+    return _search("tree", task, **options)
+
+
+def forest(task: Task, **options: Any) -> SearchAgent:
+    """Search: several trees side by side that borrow from the best of them."""
+    return _search("forest", task, **options)
+
+
+def aide(task: Task, **options: Any) -> SearchAgent:
+    """Search: drafts, then repairs of what broke and improvements of the best (AIDE)."""
+    return _search("aide", task, **options)
+
+
+def multi_aide(task: Task, **options: Any) -> SearchAgent:
+    """Search: AIDE with three improvements at a time."""
+    return _search("multi_aide", task, **options)
+
+
+def decompose(task: Task, **options: Any) -> SearchAgent:
+    """Search: one step of the checklist after another, each verified, rolled back when it breaks."""
+    return _search("decompose", task, **options)

@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import json
 import math
+import os
 import secrets
 import shutil
 import statistics
@@ -168,7 +169,8 @@ def main() -> None:
     parser.add_argument("--profile", default="micro", choices=["micro", "full"])
     parser.add_argument("--tasks", default="", help="comma-separated records, for example r04,r15; default all")
     parser.add_argument("--busy", default="0,1,2", help="numbers of busy processes beside the measurement")
-    parser.add_argument("--workers", type=int, default=1, help="judgements at once; each of them is busy to the others")
+    cores = os.cpu_count() or 1
+    parser.add_argument("--workers", type=int, default=cores, help="judgements at once, each busy to the others")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 
@@ -191,7 +193,7 @@ def main() -> None:
                         if found := line(task, arm, load, verdict, noise):
                             lines.append(found)
                             show(found)
-        for task in chosen[1:4]:
+        for task in chosen[4::4]:
             stops.extend(early_stopping(task, tasks[tasks.index(task) - 1].start, sandbox, root, data))
     report = {
         "benchmark": "speedrun_calibration",

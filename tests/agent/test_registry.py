@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from surpass.agent import AgentError, build, check_name
+from surpass.agent import AgentError, build, check_name, with_model
 from surpass.agent.tuner import TunerAgent
 
 
@@ -44,3 +44,19 @@ def test_an_agent_of_ones_own(make_task, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     assert build("own_agent_for_test:Mine:depth=3", make_task()).depth == 3
     sys.modules.pop("own_agent_for_test")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("react", "react:model=a/b"),
+        ("react:tools=shell", "react:tools=shell,model=a/b"),
+        ("react:model=c/d", "react:model=c/d"),
+        ("nop", "nop"),
+        ("tuner:trials=3", "tuner:trials=3"),
+        ("tests.agent.own:Talker", "tests.agent.own:Talker:model=a/b"),
+        ("tests.agent.own:Talker:x=1", "tests.agent.own:Talker:x=1,model=a/b"),
+    ],
+)
+def test_a_model_goes_to_the_agents_that_take_one(spec, expected):
+    assert with_model(spec, "a/b") == expected

@@ -13,6 +13,7 @@ from tests.verdict.ladder import write_task
 AGENT = "aide:proposer=patchbank,nodes=3,drafts=2"
 SURPASS = [sys.executable, "-m", "surpass.cli.main"]
 POLICIES = ["flat", "tree", "forest:trees=2", "aide:drafts=2", "multi_aide:drafts=2"]
+BANK = "proposer=patchbank"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def command(ladder, where, agent, *more):
 def measured(ladder, tmp_path_factory):
     """Every policy on the ladder, measured."""
     where = tmp_path_factory.mktemp("measured") / "e"
-    agents = [part for name in POLICIES for part in ("-a", f"{name}{',' if ':' in name else ':'}nodes=4")]
+    agents = [part for name in POLICIES for part in ("-a", f"{name}{',' if ':' in name else ':'}{BANK},nodes=4")]
     arguments = ["run", "-t", "r01-pairs", "--tasks", ladder, *agents, "--seed", 1, "-o", where]
     done = subprocess.run([*SURPASS, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -124,9 +125,10 @@ def test_a_replay_of_something_else_is_refused(surpass, measured, ladder, tmp_pa
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
+        ("aide", "needs"),
         ("aide:proposer=nobody", "unknown proposer 'nobody'"),
-        ("aide:nodez=3", "has no option 'nodez'"),
-        ("aide:nodes=0", "at least one node"),
+        (f"aide:{BANK},nodez=3", "has no option 'nodez'"),
+        (f"aide:{BANK},nodes=0", "at least one node"),
     ],
 )
 def test_a_search_that_cannot_be(surpass, ladder, tmp_path, agent, said):
@@ -137,7 +139,7 @@ def test_a_search_that_cannot_be(surpass, ladder, tmp_path, agent, said):
 
 
 def test_the_patchbank_needs_a_ladder(surpass, tmp_path):
-    done = surpass("run", "-t", "sort-kernels", "-a", "aide", "-o", tmp_path / "e")
+    done = surpass("run", "-t", "sort-kernels", "-a", f"aide:{BANK}", "-o", tmp_path / "e")
     assert "no rung of one" in done.err.replace("\n", " ")
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from surpass.sandbox import Completed
 
-__all__ = ["Agent", "AttemptRecord", "BudgetExhausted", "Feedback", "Workbench"]
+__all__ = ["Agent", "AttemptRecord", "BudgetExhausted", "Feedback", "ModelUnavailable", "Workbench"]
 
 
 class BudgetExhausted(Exception):
     """The trial's attempts or its time are used up. An agent that lets it pass simply ends."""
+
+
+class ModelUnavailable(Exception):
+    """The model cannot be reached: no failure of the agent's, so the trial can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class Workbench(Protocol):
     """The brief, and what the hint level adds."""
     seed: int
     """For the agent's own random choices."""
+    records: Path
+    """A folder on the host for what the agent's own software writes about the trial; no sandbox sees it."""
 
     @property
     def attempts(self) -> Sequence[AttemptRecord]:

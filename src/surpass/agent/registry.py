@@ -17,7 +17,7 @@ from surpass.agent.controls import SolutionAgent
 from surpass.agent.tuner import TunerAgent
 from surpass.task import Task, nearest
 
-__all__ = ["BUILT_IN", "AgentError", "about_agents", "build", "check_name", "known_agents"]
+__all__ = ["BUILT_IN", "AgentError", "about_agents", "build", "check_name", "known_agents", "with_model"]
 
 
 def _nop(task: Task) -> Agent:
@@ -70,6 +70,20 @@ def build(spec: str, task: Task) -> Agent:
     except TypeError as error:
         raise AgentError(f"agent '{spec}' does not take these options: {error}") from None
     return factory(**given)
+
+
+def with_model(spec: str, model: str) -> str:
+    """The same agent with `model` among its options, if it takes one and has none yet.
+
+    Raises:
+        AgentError: as `build`.
+    """
+    factory, options = _parsed(spec)
+    if not model or "model" in options or "model" not in inspect.signature(factory).parameters:
+        return spec
+    name, _, rest = spec.partition(":")
+    separator = ":" if name in known_agents() and not rest else "," if options else ":"
+    return f"{spec}{separator}model={model}"
 
 
 def check_name(spec: str) -> None:

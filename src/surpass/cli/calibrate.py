@@ -175,21 +175,10 @@ def print_calibration(document: dict[str, Any]) -> None:
 
     title = f"{document['suite']}, profile {document['profile']}, target {document['target']:g} nats a token"
     console.print(f"[bold]{title}[/bold], {document['date']}, {document['rounds']} rounds")
-    columns = (
-        "record",
-        "steps",
-        "loss",
-        "sd",
-        "passed",
-        "pass rate",
-        "seconds",
-        "relative",
-        "saved",
-        "+-",
-        "repeats",
-        "",
-    )
-    table = Table(*columns, box=None, header_style="bold")
+    columns = ("record", "steps", "loss", "sd", "pass", "rate", "s", "rel.", "saved", "+-", "n", "")
+    table = Table(*columns, box=None, header_style="bold", padding=(0, 1, 0, 0))
+    for column in table.columns:
+        column.no_wrap = True
     steps = {step["after"]: step for step in document["transitions"]}
     for record in document["records"]:
         step = steps.get(record["record"])

@@ -21,6 +21,9 @@ def run(
     ],
     suite: Suite = "",
     task: Annotated[list[str] | None, typer.Option("--task", "-t", help="One task; repeatable.")] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="For agents that use one: provider/name, or replay/RECORDING.")
+    ] = "",
     profile: Profile = "",
     trials: Annotated[int, typer.Option("--trials", "-k", min=1, help="Trials of each agent on each task.")] = 1,
     concurrency: Annotated[int, typer.Option("--concurrency", "-n", min=0, help="Trials at once; 0: by cores.")] = 0,
@@ -52,7 +55,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run agents on tasks and print the scoreboard. Everything is journalled; `surpass resume` goes on after a stop."""
-    from surpass.agent import build, check_name
+    from surpass.agent import build, check_name, with_model
     from surpass.cli._session import carry_out
     from surpass.hints import check_level
     from surpass.task import rung_of
@@ -62,13 +65,16 @@ def run(
         raise typer.BadParameter("name a suite with -s or tasks with -t; `surpass list` shows them")
     for name in agent:
         check_name(name)
+    agents = [with_model(name, model) for name in agent]
+    if model and agents == agent:
+        raise typer.BadParameter("none of these agents takes a model; leave -m out")
     check_level(hints)
     selected = catalogue(tasks).select(suite=suite, tasks=task or [], profile=profile)
     if cumulative and not any(rung_of(each.id) for each in selected):
         raise typer.BadParameter("--cumulative needs the tasks of a ladder, such as those of the speedrun suite")
     plan = make_plan(
         selected,
-        agent,
+        agents,
         trials=trials,
         seed=0 if seed is None else seed,
         hints=hints,
@@ -82,7 +88,7 @@ def run(
         check_replay(replay, {each.name: each.digest for each in plan.task})
     for each in selected:
         each.require_complete()
-        for name in agent:
+        for name in agents:
             build(name, each)
     carry_out(
         lambda capabilities: create(

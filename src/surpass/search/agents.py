@@ -1,12 +1,12 @@
-"""The searches as agents: `aide:proposer=patchbank,nodes=12`. Options are the policy's fields."""
+"""The searches as agents: `aide:proposer=patchbank,nodes=12`. Options are the policy's fields, or the model's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 from surpass.agent import AgentError
+from surpass.search.llm import LlmProposer
 from surpass.search.loop import SearchAgent
 from surpass.search.patchbank import PatchBank, PatchError
 from surpass.search.policies import POLICIES, Policy
@@ -15,16 +15,25 @@ from surpass.task import Task, nearest
 
 __all__ = ["PROPOSERS", "aide", "decompose", "flat", "forest", "multi_aide", "tree"]
 
-PROPOSERS: dict[str, Callable[[Task], Proposer]] = {"patchbank": PatchBank}
+PROPOSERS = ("llm", "patchbank")
+_OF_LLM = ("model", "tools", "messages", "tokens")
 
 
-def _search(policy: str, task: Task, *, proposer: str = "patchbank", nodes: int = 20, **options: Any) -> SearchAgent:
-    if proposer not in PROPOSERS:
-        raise AgentError(f"unknown proposer '{proposer}'{nearest(proposer, PROPOSERS)}; known: {', '.join(PROPOSERS)}")
+def _search(policy: str, task: Task, *, proposer: str = "llm", nodes: int = 20, **options: Any) -> SearchAgent:
+    of_llm = {name: options.pop(name) for name in _OF_LLM if options.get(name)}
+    options.pop("model", None)
     try:
-        return SearchAgent(policy, _policy(policy, task, options), PROPOSERS[proposer](task), nodes=nodes)
+        return SearchAgent(policy, _policy(policy, task, options), _proposer(proposer, task, of_llm), nodes=nodes)
     except (PatchError, ValueError) as error:
         raise AgentError(str(error)) from None
+
+
+def _proposer(name: str, task: Task, options: dict[str, Any]) -> Proposer:
+    if name == "patchbank":
+        return PatchBank(task)
+    if name == "llm":
+        return LlmProposer(task, **options)
+    raise AgentError(f"unknown proposer '{name}'{nearest(name, PROPOSERS)}; known: {', '.join(PROPOSERS)}")
 
 
 def _policy(name: str, task: Task, options: dict[str, Any]) -> Policy:
@@ -39,37 +48,37 @@ def _policy(name: str, task: Task, options: dict[str, Any]) -> Policy:
     for option in options:
         if option not in known:
             raise AgentError(
-                f"{name} has no option '{option}'{nearest(option, known)}; it has proposer, nodes, "
+                f"{name} has no option '{option}'{nearest(option, known)}; it has proposer, nodes, model, tools, "
                 + ", ".join(sorted(known))
             )
     return kind(**options)
 
 
-def flat(task: Task, **options: Any) -> SearchAgent:
+def flat(task: Task, *, model: str = "", **options: Any) -> SearchAgent:
     """Search: best of N independent drafts."""
-    return _search("flat", task, **options)
+    return _search("flat", task, model=model, **options)
 
 
-def tree(task: Task, **options: Any) -> SearchAgent:
+def tree(task: Task, *, model: str = "", **options: Any) -> SearchAgent:
     """Search: one tree, best first or depth first, several children an expansion."""
-    return _search("tree", task, **options)
+    return _search("tree", task, model=model, **options)
 
 
-def forest(task: Task, **options: Any) -> SearchAgent:
+def forest(task: Task, *, model: str = "", **options: Any) -> SearchAgent:
     """Search: several trees side by side that borrow from the best of them."""
-    return _search("forest", task, **options)
+    return _search("forest", task, model=model, **options)
 
 
-def aide(task: Task, **options: Any) -> SearchAgent:
+def aide(task: Task, *, model: str = "", **options: Any) -> SearchAgent:
     """Search: drafts, then repairs of what broke and improvements of the best (AIDE)."""
-    return _search("aide", task, **options)
+    return _search("aide", task, model=model, **options)
 
 
-def multi_aide(task: Task, **options: Any) -> SearchAgent:
+def multi_aide(task: Task, *, model: str = "", **options: Any) -> SearchAgent:
     """Search: AIDE with three improvements at a time."""
-    return _search("multi_aide", task, **options)
+    return _search("multi_aide", task, model=model, **options)
 
 
-def decompose(task: Task, **options: Any) -> SearchAgent:
+def decompose(task: Task, *, model: str = "", **options: Any) -> SearchAgent:
     """Search: one step of the checklist after another, each verified, rolled back when it breaks."""
-    return _search("decompose", task, **options)
+    return _search("decompose", task, model=model, **options)

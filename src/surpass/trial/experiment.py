@@ -55,6 +55,11 @@ class TrialFolder:
         return self.attempt(number) / "submission"
 
     @property
+    def records(self) -> Path:
+        """What the agent's own software wrote about the trial, such as a model's transcript."""
+        return self.root / "records"
+
+    @property
     def transcript(self) -> Path:
         """One JSON object a line: what the agent logged."""
         return self.root / "transcript.jsonl"

@@ -10,8 +10,9 @@ import traceback
 from collections.abc import Iterator
 from types import FrameType
 
-from surpass.agent import BudgetExhausted, build
+from surpass.agent import BudgetExhausted, ModelUnavailable, build
 from surpass.task import Task
+from surpass.trial.errors import InfraError
 from surpass.trial.workbench import TrialWorkbench, printable
 
 __all__ = ["solve"]
@@ -43,6 +44,8 @@ def solve(agent: str, task: Task, bench: TrialWorkbench) -> str | None:
         bench.log("the solve time is used up")
     except BudgetExhausted as ended:
         bench.log(str(ended))
+    except ModelUnavailable as error:
+        raise InfraError(printable(f"{error}; `surpass resume` goes on where the conversation stopped")) from None
     except BaseException as error:  # noqa: BLE001 - whatever foreign code raises, SystemExit too, is its own failure
         bench.log(traceback.format_exc())
         failure = printable(f"the agent failed: {type(error).__name__}: {error}")

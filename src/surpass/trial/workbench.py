@@ -62,6 +62,7 @@ class TrialWorkbench:
     ) -> None:
         self.prompt = prompt
         self.seed = seed
+        self.records = folder.records
         self._trial = trial
         self._task = task
         self._sandbox = sandbox

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1640},
+    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1500},
     "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 226},
 }
 LEARNING_RATE = 8e-3

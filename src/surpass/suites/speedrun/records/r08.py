@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SIZES = {
-    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1315},
+    "full": {"width": 64, "layers": 4, "heads": 1, "context": 128, "batch": 8, "steps": 1345},
     "micro": {"width": 32, "layers": 4, "heads": 1, "context": 64, "batch": 8, "steps": 153},
 }
 EMBEDDING_RATE = 0.05

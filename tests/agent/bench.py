@@ -14,7 +14,7 @@ class FolderBench:
         self._folder, self._sandbox, self._answers = folder, sandbox, list(answers)
         self.attempts, self.memory, self.said = [], [], []
         self.records = folder.with_name("records")
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         sandbox.adopt(folder)
 
     def seconds_left(self):

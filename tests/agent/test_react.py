@@ -62,7 +62,7 @@ def test_a_conversation_with_tools(talk, bench):
 def test_a_transcript_can_be_run_again(talk, bench, tmp_path, make_task, sandbox):
     talk([{"calls": [call("edit", path="a", new="1"), call("attempt")], "tokens": [1, 1]}, DONE])
     (log,) = bench.records.glob("*.eval")
-    again = FolderBench(tmp_path / "again" / "w", sandbox, [(True, 0.25, "")])
+    again = FolderBench(tmp_path / "again" / "w", sandbox, [(True, 0.25, ""), (True, 0.5, "")])
     asyncio.run(build(f"react:model=replay/{log}", make_task()).solve(again))
     assert answers([e["message"] for e in again.memory]) == answers([e["message"] for e in bench.memory])
     assert len(again.attempts) == 1
@@ -77,7 +77,9 @@ def test_an_interrupted_conversation_goes_on_and_pays_for_nothing_twice(talk, be
     whole = talk(turns)
     for kept in range(2, len(whole)):
         bench.attempts, bench.said = bench.attempts[:0], []
-        bench.memory = [{"what": "message", "message": m, "usage": u} for m, u in _with_usage(whole, turns)][:kept]
+        bench.memory = [
+            {"what": "message", "in": "trial", "message": m, "usage": u} for m, u in _with_usage(whole, turns)
+        ][:kept]
         bench.attempts = bench.attempts + [None] * sum(m["role"] == "tool" for m in whole[:kept])
         messages = talk(turns)
         assert answers(messages, "assistant") == answers(whole, "assistant")
@@ -102,7 +104,7 @@ def test_malformed_and_wrong_calls_are_told_to_the_model(talk):
     errors = [message["error"]["message"] for message in messages if message.get("error")]
     assert "not JSON" in errors[0]
     assert "hammer" in errors[1]
-    assert "no file 'nothing'" in errors[2]
+    assert "there is no file" in errors[2]
 
 
 def test_a_model_that_stops_talking_is_asked_to_go_on_and_then_let_go(talk):

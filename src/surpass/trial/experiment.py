@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,15 @@ from surpass.trial.journal import Journal
 from surpass.trial.plan import ExperimentPlan, TrialPlan
 from surpass.verdict import hidden_seed
 
-__all__ = ["Experiment", "TrialFolder", "create", "open_experiment", "without_password", "write_atomically"]
+__all__ = [
+    "Experiment",
+    "TrialFolder",
+    "copy_folder",
+    "create",
+    "open_experiment",
+    "without_password",
+    "write_atomically",
+]
 
 _PLAN = "experiment.toml"
 _SECRET = "secret"
@@ -204,6 +213,21 @@ def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder's content into `target`, which may exist; caches are left out.
+
+    Raises:
+        StorageError: something could not be read or written.
+    """
+    try:
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    except shutil.Error as error:  # all that went wrong, as (source, target, reason); one reason is enough
+        reason = str(error.args[0][0][2]).partition("] ")[2].partition(":")[0] or str(error.args[0][0][2])
+        raise StorageError(
+            f"{target} cannot be written: {reason.lower()}; free space, then run `surpass resume`"
+        ) from None
 
 
 def without_password(url: str) -> str:

@@ -13,7 +13,7 @@ from surpass.hints import build_prompt
 from surpass.sandbox import Sandbox, SandboxError
 from surpass.task import Task, Tier
 from surpass.trial.errors import InfraError
-from surpass.trial.experiment import Experiment, write_atomically
+from surpass.trial.experiment import Experiment, copy_folder, write_atomically
 from surpass.trial.journal import Attempt, Trial
 from surpass.trial.replay import Replay
 from surpass.trial.solving import solve
@@ -82,7 +82,7 @@ class _Runner:
         part = workspace.with_name("workspace.part")
         for folder in (part, workspace):
             remove_tree(folder)
-        shutil.copytree(self._origin(trial), part, ignore=shutil.ignore_patterns("__pycache__"))
+        copy_folder(self._origin(trial), part)
         self._sandbox.adopt(part)
         part.rename(workspace)
         with self._judge(trial) as judge:

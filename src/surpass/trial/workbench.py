@@ -7,7 +7,6 @@ import contextlib
 import json
 import math
 import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from surpass.guard.removal import remove_tree
 from surpass.sandbox import Completed, Sandbox, SandboxError
 from surpass.task import Task, Tier
 from surpass.trial.errors import InfraError, StorageError
-from surpass.trial.experiment import TrialFolder, write_atomically
+from surpass.trial.experiment import TrialFolder, copy_folder, write_atomically
 from surpass.trial.journal import Attempt, Journal
 from surpass.trial.replay import Replay
 from surpass.verdict import (
@@ -192,9 +191,7 @@ class TrialWorkbench:
                 remove_tree(entry)
             else:
                 entry.unlink()
-        shutil.copytree(
-            source, self._folder.workspace, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        copy_folder(source, self._folder.workspace)
         self._sandbox.adopt(self._folder.workspace)
 
     @property

@@ -18,6 +18,7 @@ from inspect_ai.model import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolDef, ToolParam, ToolParams
 from inspect_ai.tool import ToolError as Answer
+from inspect_ai.util import LimitExceededError
 from pydantic import TypeAdapter
 
 from surpass.agent._types import BudgetExhausted, Workbench
@@ -103,6 +104,8 @@ class Conversation:
         while True:
             try:
                 output = await get_model().generate(shown, tools=self.tools)
+            except LimitExceededError:
+                raise
             except Exception as error:
                 self.failure = f"{type(error).__name__}: {error}"
                 raise
@@ -131,14 +134,16 @@ def conversing(conversation: Conversation) -> Solver:
     """The loop: ask, run tools, again."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.messages = conversation.messages
-        while not conversation.over:
-            if conversation.pending:
-                await conversation.answer()
-            elif isinstance(conversation.messages[-1], ChatMessageAssistant):
-                conversation.nudge()
-            else:
-                await conversation.ask()
+        try:
+            while not conversation.over:
+                if conversation.pending:
+                    await conversation.answer()
+                elif isinstance(conversation.messages[-1], ChatMessageAssistant):
+                    conversation.nudge()
+                else:
+                    await conversation.ask()
+        finally:
+            state.messages = list(conversation.messages)
         return state
 
     return solve

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from inspect_ai import Task as Evaluation
 from inspect_ai import eval_async
 from inspect_ai.dataset import Sample
+from inspect_ai.util._display import init_display_type  # no public way leads to a silent eval_async
 
 from surpass.agent._types import ModelUnavailable
 from surpass.agent.llm.conversation import Conversation, conversing
@@ -32,7 +32,7 @@ async def converse(conversation: Conversation, model: str, limits: ConversationL
         ModelUnavailable: the provider does not answer, however often it is asked.
     """
     register()
-    os.environ.setdefault("INSPECT_DISPLAY", "none")
+    init_display_type("none")
     bench = conversation.bench
     (log,) = await eval_async(
         Evaluation(

@@ -7,6 +7,7 @@ given again. Which answer comes next follows from the conversation alone, so a r
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 __all__ = ["RECORDINGS", "RecordingError", "RecordingFailure", "register"]
 
+_CALL = re.compile(r"call-(\d+)-\d+$")
 RECORDINGS = Path(__file__).with_name("recordings")
 
 
@@ -62,7 +64,7 @@ class _Replay(ModelAPI):
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """The recorded answer to a conversation with that many answers so far; an empty one after the last."""
-        number = sum(isinstance(message, ChatMessageAssistant) for message in input)
+        number = _answers(input)
         turn = self._turns[number] if number < len(self._turns) else {}
         self._fail(number, turn)
         return _output(self.model_name, number, turn, overflows=len(input) > turn.get("window", len(input)))
@@ -80,6 +82,18 @@ class _Replay(ModelAPI):
     async def count_text_tokens(self, text: str) -> int:
         """Without the tokenizer that Inspect would download."""
         return len(text) // 4 + 1
+
+
+def _answers(messages: Sequence[ChatMessage]) -> int:
+    """How many answers the conversation has had, those that are left out of what is shown included."""
+    count = 0
+    for message in messages:
+        if isinstance(message, ChatMessageAssistant):
+            count += 1
+            for call in message.tool_calls or []:
+                if found := _CALL.match(call.id):
+                    count = int(found[1]) + 1
+    return count
 
 
 def _turns(name: str) -> Sequence[Mapping[str, Any]]:

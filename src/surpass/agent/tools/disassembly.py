@@ -15,7 +15,7 @@ _INSTRUCTION = re.compile(r"^\s*(?P<address>[0-9a-f]+):\s+(?P<mnemonic>\S+)\s*(?
 _TARGET = re.compile(r"^(?P<address>[0-9a-f]+)\b")
 _REGISTERS = (("zmm", 512), ("ymm", 256), ("xmm", 128))
 _PACKED = re.compile(
-    r"^v?(?!mov|cvt)\w*(?:p[sd]|p[sd]h|pbf16)$|^vfn?m(?:add|sub)\w*p[sdh]$|^vp?(?:add|sub|mul|max|min|and|or|xor|sll|srl|sra|cmp|abs|madd|avg)\w*$"
+    r"^v?(?!mov|cvt)\w*(?:p[sd]|p[sd]h|pbf16)$|^vfn?m(?:add|sub)\w*p[sdh]$|^v?p(?:add|sub|mul|max|min|and|or|xor|sll|srl|sra|cmp|abs|madd|avg)\w*$"
 )
 _SCALAR_FLOAT = re.compile(r"^v?(?:add|sub|mul|div|sqrt|max|min|fn?m(?:add|sub)\d*)s[sd]$")
 _STACK = re.compile(r"\[r(?:sp|bp)(?:[+-]0x[0-9a-f]+)?\]")
@@ -70,15 +70,22 @@ def _functions(listing: str) -> dict[str, list[_Instruction]]:
 
 
 def _backward_jumps(body: list[_Instruction]) -> list[tuple[int, int]]:
-    """(index of the target, index of the jump) of every jump back within the function."""
+    """(index of the target, index of the jump) of every jump back within the function.
+
+    One over a return is no loop: it comes from a rare case that the compiler has moved behind the function's end.
+    """
     places = {instruction.address: index for index, instruction in enumerate(body)}
     spans: list[tuple[int, int]] = []
     for index, instruction in enumerate(body):
         if instruction.mnemonic.startswith("j") and (match := _TARGET.match(instruction.operands)):
             target = places.get(int(match["address"], 16))
-            if target is not None and target <= index:
+            if target is not None and target <= index and not _returns(body[target:index]):
                 spans.append((target, index))
     return spans
+
+
+def _returns(body: list[_Instruction]) -> bool:
+    return any(each.mnemonic == "ret" for each in body)
 
 
 def _loop(function: str, body: list[_Instruction]) -> Loop:

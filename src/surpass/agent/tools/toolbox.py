@@ -57,7 +57,8 @@ class Tool:
         try:
             return _clipped(await self.run(bench, {name: str(value) for name, value in arguments.items()}))
         except FileNotFoundError as error:
-            raise ToolError(f"there is no file '{error.filename or error}' in the workspace") from None
+            name = str(error.filename or error).rpartition("/")[2]
+            raise ToolError(f"there is no file '{name}' in the workspace") from None
         except (Malformed, KeyError, UnicodeDecodeError) as error:
             raise ToolError(str(error)) from None
 

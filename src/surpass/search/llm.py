@@ -91,10 +91,10 @@ def change_log(tree: Tree, node: int) -> str:
     """The changes that led to a node, oldest first, each with what it came to."""
     lines: list[str] = []
     before = 0.0
-    for each in tree.lineage(node)[1:]:
+    for number, each in enumerate(tree.lineage(node)[1:], 1):
         gain = "" if each.score is None else f" ({each.score - before:+.3f})"
         before = before if each.score is None else each.score
-        lines.append(f"{len(lines) + 1}. {each.change or 'nothing'}: {_outcome(each)}{gain}")
+        lines.append(f"{number}. {each.change or 'nothing'}: {_outcome(each)}{gain}")
         if each.rationale:
             lines.append(f"   Reason given: {each.rationale}")
     return "\n".join(lines)

@@ -47,7 +47,7 @@ class Conversation:
         self._end = end.name
         self._plain = {tool.name: tool for tool in (*tools, end)}
         self.tools = [_inspect_tool(tool, self) for tool in (*tools, end)]
-        self.messages: list[ChatMessage] = [_MESSAGE.validate_python(entry["message"]) for entry in self._remembered()]
+        self.messages = _whole([_MESSAGE.validate_python(entry["message"]) for entry in self._remembered()])
         if not self.messages:
             self.add(ChatMessageSystem(content=system))
             self.add(ChatMessageUser(content=prompt))
@@ -147,6 +147,23 @@ def conversing(conversation: Conversation) -> Solver:
         return state
 
     return solve
+
+
+def _whole(remembered: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The messages up to the last one that is complete: calls that were only answered in part are made again."""
+    messages: list[ChatMessage] = []
+    for message in remembered:
+        if isinstance(message, ChatMessageTool):
+            same = [isinstance(m, ChatMessageTool) and m.tool_call_id == message.tool_call_id for m in messages]
+            messages = [m for m, repeated in zip(messages, same, strict=True) if not repeated]
+        messages.append(message)
+    answered = {message.tool_call_id for message in messages if isinstance(message, ChatMessageTool)}
+    for place in reversed(range(len(messages))):
+        message = messages[place]
+        if isinstance(message, ChatMessageAssistant):
+            complete = all(call.id in answered for call in message.tool_calls or [])
+            return messages if complete else messages[: place + 1]
+    return messages
 
 
 def _shortened(messages: list[ChatMessage]) -> list[ChatMessage]:

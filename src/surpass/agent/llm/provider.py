@@ -2,6 +2,11 @@
 
 NAME is a recording that ships with surpass, the path of one (JSON), or an Inspect log (`.eval`), whose answers are
 given again. Which answer comes next follows from the conversation alone, so a resumed trial gets the right one.
+
+A recording has `turns`, or, where a trial has several conversations, `conversations`: a list of `{contains, turns}`, of
+which the first counts whose text occurs in the conversation's first request. A turn has `text`, `calls` (`tool`,
+`arguments`, or `malformed`: what was wrong with them), `tokens` (in, out), `window` (most messages that fit), and
+`fail` (`rate-limit`, `server-error`, or anything else for good) with `times`.
 """
 
 from __future__ import annotations
@@ -28,6 +33,9 @@ __all__ = ["RECORDINGS", "RecordingError", "RecordingFailure", "register"]
 
 _CALL = re.compile(r"call-(\d+)-\d+$")
 RECORDINGS = Path(__file__).with_name("recordings")
+
+
+_Turns = Sequence[Mapping[str, Any]]
 
 
 class RecordingError(Exception):
@@ -57,7 +65,7 @@ class _Replay(ModelAPI):
         **_: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        self._turns = _turns(model_name)
+        self._conversations = _conversations(model_name)
         self._failed: dict[int, int] = {}
 
     async def generate(
@@ -65,9 +73,13 @@ class _Replay(ModelAPI):
     ) -> ModelOutput:
         """The recorded answer to a conversation with that many answers so far; an empty one after the last."""
         number = _answers(input)
-        turn = self._turns[number] if number < len(self._turns) else {}
+        turns = self._turns(next((message.text for message in input if message.role == "user"), ""))
+        turn = turns[number] if number < len(turns) else {}
         self._fail(number, turn)
         return _output(self.model_name, number, turn, overflows=len(input) > turn.get("window", len(input)))
+
+    def _turns(self, request: str) -> _Turns:
+        return next((turns for contains, turns in self._conversations if contains in request), [])
 
     def _fail(self, number: int, turn: Mapping[str, Any]) -> None:
         wanted = turn.get("fail")
@@ -96,20 +108,23 @@ def _answers(messages: Sequence[ChatMessage]) -> int:
     return count
 
 
-def _turns(name: str) -> Sequence[Mapping[str, Any]]:
+def _conversations(name: str) -> list[tuple[str, _Turns]]:
+    """Each with the text that its first request contains."""
     path = RECORDINGS / f"{name}.json"
     path = path if path.is_file() else Path(name)
     if path.suffix == ".eval":
-        return _turns_of_log(path)
+        return [("", _turns_of_log(path))]
     try:
-        turns = json.loads(path.read_text("utf-8"))["turns"]
+        document = json.loads(path.read_text("utf-8"))
+        if "turns" in document:
+            return [("", list(document["turns"]))]
+        return [(str(each["contains"]), list(each["turns"])) for each in document["conversations"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         known = ", ".join(sorted(each.stem for each in RECORDINGS.glob("*.json")))
         raise RecordingError(f"'{name}' is no recording ({error}); shipped ones: {known}; or give a path") from None
-    return list(turns)
 
 
-def _turns_of_log(path: Path) -> list[Mapping[str, Any]]:
+def _turns_of_log(path: Path) -> _Turns:
     try:
         samples = read_eval_log(str(path)).samples or []
     except (OSError, ValueError) as error:

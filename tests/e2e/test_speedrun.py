@@ -35,13 +35,13 @@ def test_null_is_zero_and_oracle_is_one(surpass, tmp_path: Path):
     for module in NEEDED:
         pytest.importorskip(module)
     where = str(tmp_path / "e")
-    task = "speedrun/r14-reproduce@micro"
+    task = "speedrun/r08-reproduce@micro"
     ran = surpass("run", "-t", task, "-a", "nop", "-a", "oracle", "--hints", "pseudocode,paper", "-o", where, "--json")
     assert ran.code == 0, ran.err
     rows = {row["agent"]: row for row in surpass("report", where, "--json").json()}
     # Wider than the intervals, which by their level miss now and then; benchmarks/speedrun_calibration.py counts.
-    assert abs(rows["nop"]["recovery"]) < 0.3, rows["nop"]
-    assert rows["oracle"]["recovery"] == pytest.approx(1, abs=0.3), rows["oracle"]
+    assert abs(rows["nop"]["recovery"]) < 0.5, rows["nop"]
+    assert rows["oracle"]["recovery"] == pytest.approx(1, abs=0.5), rows["oracle"]
     for row in rows.values():
         assert row["low"] <= row["recovery"] <= row["high"]
     assert rows["oracle"]["fsr"] == pytest.approx(rows["oracle"]["recovery"])

@@ -104,7 +104,7 @@ def judged(tmp_path, task, sandbox):
 
 def test_null_is_zero_and_carries_an_interval(judged):
     metrics = judged(START, Tier.FINAL).metrics["speedup"]
-    assert abs(metrics["fsr"]) < 0.1
+    assert abs(metrics["fsr"]) < 0.4  # far wider than on a quiet machine: these runs take a tenth of a second
     assert metrics["fsr_low"] <= metrics["fsr"] <= metrics["fsr_high"]
     assert metrics["rounds"] in (3, 4)
     assert metrics["loss"] == pytest.approx(3.2775)

@@ -110,7 +110,7 @@ def test_null_is_zero_and_carries_an_interval(judged):
     assert metrics["loss"] == pytest.approx(3.2775)
     assert "evaluation_ratio" not in metrics  # nobody has looked at the model
     assert metrics["self_reported"] == 1
-    assert metrics["candidate_excluded_seconds"] == pytest.approx(0.4, abs=0.5)
+    assert metrics["candidate_excluded_seconds"] > 0.3  # what the script sleeps through outside its clock
 
 
 def test_oracle_is_one(judged):

@@ -8,6 +8,7 @@ import pytest
 from surpass.interop.modded_nanogpt import import_modded_nanogpt
 from surpass.task import DATA_VARIABLE, Catalogue, TaskError, Tier, load
 from surpass.verdict import Judge, Outcome, VerdictError, judge_solution
+from surpass.verdict.arms import BASELINE, CANDIDATE
 from surpass.verdict.reported import judge_reported
 
 TOML = """
@@ -281,7 +282,9 @@ def test_an_imported_task_runs_under_torchrun(tmp_path, monkeypatch, sandbox):
     result = judge_reported(
         task, task.solution("oracle"), tier=Tier.FEEDBACK, place=tmp_path / "place", sandbox=sandbox
     )
-    assert result.fsr.mean == pytest.approx(1, abs=0.4)
+    (only,) = result.rounds  # a busy machine may stretch any of them, but none can be shorter than its pause
+    assert only.seconds[BASELINE] >= 0.8
+    assert only.seconds[CANDIDATE] >= 0.4
 
 
 TORCHRUN = """

@@ -41,7 +41,7 @@ def test_null_is_zero(judged):
     metrics = verdict.metrics["speedup"]
     assert verdict.outcome is Outcome.DONE
     # Not "the interval holds 0", which by its own level is wrong once in 30 times; benchmarks/ counts that.
-    assert abs(metrics["fsr"]) < 0.2
+    assert abs(metrics["fsr"]) < 0.4
     assert metrics["fsr_low"] <= metrics["fsr"] <= metrics["fsr_high"]
     assert metrics["rounds"] in (3, 4)
     assert metrics["baseline_steps"] == STEPS
@@ -51,8 +51,8 @@ def test_null_is_zero(judged):
 def test_oracle_is_one_and_its_saving_comes_from_steps(judged):
     verdict = judged({"train.py": START.replace(f'"steps": {STEPS}', f'"steps": {STEPS // 2}')})
     metrics = verdict.metrics["speedup"]
-    assert metrics["fsr"] == pytest.approx(1, abs=0.2)
-    assert metrics["steps_share"] > 0.8
+    assert metrics["fsr"] == pytest.approx(1, abs=0.4)
+    assert metrics["steps_share"] > 0.6
     assert metrics["steps_share"] + metrics["cost_share"] == pytest.approx(1)
     assert metrics["cost"] < 12
 

@@ -62,7 +62,9 @@ class EarlyStop:
     """
 
     slower: float = 1.05
-    """Times the baseline's seconds of the same round. Paired noise is below 1 %, so no equal run is ended."""
+    """Times the baseline's seconds of the same round. Paired noise is below 1 % for runs of some seconds."""
+    slack_s: float = 0.5
+    """Seconds that are forgiven in any case: equal runs of less than a second can differ by a third of one."""
     projected: float = 1.5
     """Times the baseline's, for the time that a run will take if its remaining steps cost what its past ones did."""
     envelope: tuple[tuple[float, float], ...] = ()
@@ -74,13 +76,14 @@ class EarlyStop:
         """`slower`, `hopeless`, or nothing. `baseline_s` is None while the baseline itself still runs."""
         if candidate.points and not math.isfinite(candidate.points[-1][1]):
             return "hopeless"
-        if baseline_s is not None and candidate.spent_s > self.slower * baseline_s:
+        spent_s = candidate.spent_s - self.slack_s
+        if baseline_s is not None and spent_s > self.slower * baseline_s:
             return "slower"
         if self._too_high(candidate):
             return "hopeless"
         share = candidate.share
         if baseline_s is not None and share >= self.least_share:
-            return "slower" if candidate.spent_s / share > self.projected * baseline_s else ""
+            return "slower" if spent_s / share > self.projected * baseline_s else ""
         return ""
 
     def _too_high(self, candidate: Progress) -> bool:

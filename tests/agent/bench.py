@@ -9,10 +9,11 @@ WORKSPACE = PurePosixPath("/workspace")
 
 
 class FolderBench:
-    def __init__(self, folder: Path, sandbox, answers=()):
+    def __init__(self, folder: Path, sandbox, answers=(), unsealed=()):
         self.prompt, self.seed = "Do it.", 1
         self._folder, self._sandbox, self._answers = folder, sandbox, list(answers)
         self.attempts, self.memory, self.said = [], [], []
+        self.restored, self._sealed, self._unsealed = [], {0: {}}, set(unsealed)
         self.records = folder.with_name("records")
         folder.mkdir(parents=True, exist_ok=True)
         sandbox.adopt(folder)
@@ -46,7 +47,17 @@ class FolderBench:
         accepted, score, code = self._answers[len(self.attempts)]
         feedback = Feedback(len(self.attempts) + 1, accepted, score, code)
         self.attempts.append(AttemptRecord(feedback, note))
+        if feedback.attempt not in self._unsealed:
+            self._sealed[feedback.attempt] = {path.name: path.read_bytes() for path in self._folder.iterdir()}
         return feedback
+
+    async def restore(self, attempt):
+        files = self._sealed[attempt]
+        self.restored.append(attempt)
+        for path in self._folder.iterdir():
+            path.unlink()
+        for name, content in files.items():
+            await self.write(name, content)
 
     def remember(self, entry):
         self.memory.append(dict(entry))

@@ -126,6 +126,7 @@ def test_a_replay_of_something_else_is_refused(surpass, measured, ladder, tmp_pa
     ("agent", "said"),
     [
         ("aide", "needs"),
+        (f"aide:{BANK},model=a/b", "is no model"),
         ("aide:proposer=nobody", "unknown proposer 'nobody'"),
         (f"aide:{BANK},nodez=3", "has no option 'nodez'"),
         (f"aide:{BANK},nodes=0", "at least one node"),

@@ -55,7 +55,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run agents on tasks and print the scoreboard. Everything is journalled; `surpass resume` goes on after a stop."""
-    from surpass.agent import build, check_name, with_model
+    from surpass.agent import build
     from surpass.cli._session import carry_out
     from surpass.hints import check_level
     from surpass.task import rung_of
@@ -63,11 +63,7 @@ def run(
 
     if not suite and not task:
         raise typer.BadParameter("name a suite with -s or tasks with -t; `surpass list` shows them")
-    for name in agent:
-        check_name(name)
-    agents = [with_model(name, model) for name in agent]
-    if model and agents == agent:
-        raise typer.BadParameter("none of these agents takes a model; leave -m out")
+    agents = _agents(agent, model)
     check_level(hints)
     selected = catalogue(tasks).select(suite=suite, tasks=task or [], profile=profile)
     if cumulative and not any(rung_of(each.id) for each in selected):
@@ -102,3 +98,15 @@ def run(
         database=database,
         json=json,
     )
+
+
+def _agents(names: list[str], model: str) -> list[str]:
+    """The agents as planned: they exist, and those that take a model have it."""
+    from surpass.agent import check_name, with_model
+
+    for name in names:
+        check_name(name)
+    agents = [with_model(name, model) for name in names]
+    if model and agents == names:
+        raise typer.BadParameter("none of these agents takes a model; leave -m out")
+    return agents

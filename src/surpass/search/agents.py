@@ -16,23 +16,24 @@ from surpass.task import Task, nearest
 __all__ = ["PROPOSERS", "aide", "decompose", "flat", "forest", "multi_aide", "tree"]
 
 PROPOSERS = ("llm", "patchbank")
-_OF_LLM = ("model", "tools", "messages", "tokens")
+_OF_MODEL = ("model", "tools", "messages", "tokens")
 
 
 def _search(policy: str, task: Task, *, proposer: str = "llm", nodes: int = 20, **options: Any) -> SearchAgent:
-    of_llm = {name: options.pop(name) for name in _OF_LLM if options.get(name)}
-    options.pop("model", None)
+    of_model = {name: value for name in _OF_MODEL if (value := options.pop(name, None))}
     try:
-        return SearchAgent(policy, _policy(policy, task, options), _proposer(proposer, task, of_llm), nodes=nodes)
+        return SearchAgent(policy, _policy(policy, task, options), _proposer(proposer, task, of_model), nodes=nodes)
     except (PatchError, ValueError) as error:
         raise AgentError(str(error)) from None
 
 
 def _proposer(name: str, task: Task, options: dict[str, Any]) -> Proposer:
-    if name == "patchbank":
-        return PatchBank(task)
     if name == "llm":
         return LlmProposer(task, **options)
+    if name == "patchbank":
+        if options:
+            raise AgentError(f"the patchbank is no model and takes no '{next(iter(options))}'; leave it out")
+        return PatchBank(task)
     raise AgentError(f"unknown proposer '{name}'{nearest(name, PROPOSERS)}; known: {', '.join(PROPOSERS)}")
 
 

@@ -6,8 +6,9 @@ batch is asked for again from the tree as it was then, with the same random numb
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from random import Random
 from typing import Any
@@ -55,7 +56,7 @@ class SearchAgent:
 
     async def _grow(self, tree: Tree, step: tuple[int, Expansion], bench: Workbench) -> None:
         decision, expansion = step
-        await bench.restore(_attempt_of(tree, expansion.parent))
+        await _restore(tree, expansion.parent, bench)
         request = Request(tree, expansion, _mixed(bench.seed, "proposal", len(tree)), bench)
         node = Node(
             len(tree), expansion.parent, None, kind=expansion.kind, decision=decision,
@@ -89,17 +90,17 @@ async def _measured(proposal: Proposal, bench: Workbench) -> dict[str, Any]:
     return {
         "change": proposal.change,
         "rationale": proposal.rationale,
-        "score": feedback.score if feedback.accepted is not False else None,
+        # A task that does not tell the score leaves all that it takes level with the start.
+        "score": None if feedback.accepted is False else feedback.score or 0.0,
         "code": feedback.code,
         "attempt": feedback.attempt,
     }
 
 
-def recalled_tree(memory: object) -> Tree:
+def recalled_tree(memory: Iterable[Mapping[str, Any]]) -> Tree:
     """The tree that a trial's memory holds; entries that are no nodes are other people's."""
-    entries = memory if isinstance(memory, (list, tuple)) else ()
     tree = Tree()
-    for entry in entries:
+    for entry in memory:
         if entry.get("what") == _NODE:
             tree.add(_node({key: value for key, value in entry.items() if key != "what"}))
     return tree
@@ -109,9 +110,15 @@ def _node(document: Mapping[str, Any]) -> Node:
     return Node(**{**document, "kind": Kind(document["kind"])})
 
 
-def _attempt_of(tree: Tree, node: int) -> int:
-    """The attempt whose files a node has: its own, or, when it never became one, those of the node before."""
-    return next((each.attempt for each in reversed(tree.lineage(node)) if each.attempt), 0)
+async def _restore(tree: Tree, node: int, bench: Workbench) -> None:
+    """Put a node's files into the workspace: its own, or, where it never became an attempt or the attempt could not be
+    sealed, those of the nearest node above it.
+    """
+    for each in reversed(tree.lineage(node)):
+        if each.attempt or each.id == 0:
+            with contextlib.suppress(KeyError):
+                await bench.restore(each.attempt)
+                return
 
 
 def _result(document: Mapping[str, Any]) -> str:

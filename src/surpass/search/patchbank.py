@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 from surpass.search.proposer import NoProposal, Proposal, Request
@@ -51,11 +52,10 @@ class _Standing:
 class PatchBank:
     """Applies the changes that lead from each record to the next."""
 
-    def __init__(self, task: Task, *, whole: float = _WHOLE, part: float = _PART - _WHOLE) -> None:
-        self._file, self._records = _records(task)
-        self._steps = [_hunks(old, new) for old, new in zip(self._records, self._records[1:], strict=False)]
+    def __init__(self, task: Task) -> None:
+        self._file, records = _records(task)
+        self._steps = [_hunks(old, new) for old, new in pairwise(records)]
         self._evidence = {step.id: step.evidence for step in task.spec.step}
-        self._whole, self._part = whole, whole + part
 
     async def propose(self, request: Request) -> Proposal:
         """The next change to the parent, drawn by the request's seed.
@@ -76,9 +76,9 @@ class PatchBank:
         if request.expansion.kind is Kind.STEP:
             return self._proposal(standing, self._of_step(request, hunks, missing), None)
         draw = 0.0 if request.expansion.kind is Kind.DEBUG else rng.random()
-        if draw < self._whole or (draw < self._part and len(missing) < 2):
+        if draw < _WHOLE or (draw < _PART and len(missing) < 2):
             chosen, damaged = missing, False
-        elif draw < self._part:
+        elif draw < _PART:
             chosen, damaged = sorted(rng.sample(missing, rng.randrange(1, len(missing)))), False
         else:
             chosen, damaged = missing, True

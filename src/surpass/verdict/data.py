@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -35,7 +35,7 @@ def hidden_seed(secret: bytes, task: Task, tier: Tier, seed: int) -> int:
 
 
 def prepare(task: Task, tier: Tier, seed: int, root: Path, sandbox: Sandbox) -> TierData:
-    """Generate one tier below `root`, or find it there. Safe when two processes do it at once.
+    """Generate one tier below `root`, or find it there. Safe when two processes or threads do it at once.
 
     Raises:
         PreparationError: the task's generator failed.
@@ -45,8 +45,8 @@ def prepare(task: Task, tier: Tier, seed: int, root: Path, sandbox: Sandbox) -> 
     if data.truth.is_dir():
         return data
     root.mkdir(parents=True, exist_ok=True)
-    part = root / f".{tier.value}.{os.getpid()}.part"
-    shutil.rmtree(part, ignore_errors=True)
+    part = Path(tempfile.mkdtemp(dir=root, prefix=f".{tier.value}.", suffix=".part"))
+    part.chmod(0o755)
     for name in ("inputs", "truth"):
         (part / name).mkdir(parents=True)
     if (task.private / "generate.py").is_file():
